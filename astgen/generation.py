@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.astgen.allocation import Allocation
+from scopt.astgen.emit.c_expr import THREADS
 from scopt.astgen.emit.emit_c import Emitted, emit
 from scopt.astgen.emit.loop_work import add_work_guards, with_uncopied_loops
 from scopt.astgen.emit.math_functions import math_declarations
@@ -329,7 +330,10 @@ def _least_size(program: Program, setting: Setting) -> Program:
 
 
 def _tiles_two_forms(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_two_forms(program.nest, tiles=True))
+    """Loops in which statements run where they are, not in functions that the compiler has for both forms anyway."""
+    own = not (program.lowered.made or program.marked.strips)
+    enough = own and bool(program.condition) and THREADS not in program.condition
+    return replace(program, nest=with_two_forms(program.nest, tiles=True, enough=enough))
 
 
 REWRITES: tuple[Rewrite, ...] = (

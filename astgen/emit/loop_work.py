@@ -15,7 +15,7 @@ from math import ceil, floor, log10, prod
 from msgspec import Struct
 from msgspec.structs import replace
 
-from scopt.ir.expr import exceeds, floor_div, from_linear, linear, names, plus, substitute, subtract, weighted
+from scopt.ir.expr import exceeds, floor_div, from_linear, linear, minimum, names, plus, substitute, subtract, weighted
 from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, Hold, If, LoopMark, LoopNest, Max, Min, Mod, Name
 from scopt.ir.nest_walks import Item, calls, children, items, map_block
 from scopt.ir.scop import Scop
@@ -265,17 +265,17 @@ def _inner_trips(loop: For, path: tuple[For, ...]) -> tuple[Fraction, tuple[Expr
     if constants:
         return _share(min(constants, key=lambda e: e.value), loop.step)
     ranges = {outer.iterator: outer for outer in path}
-    best: tuple[int, int, Expr] | None = None
+    found: dict[tuple[int, bool], dict[frozenset[str], Expr]] = {}
     for extent in extents:
         bound = bounded(extent, ranges)
         if bound is not None:
             shrinks = any(name in ranges for name in names(extent))
-            rank = (len(names(bound)), int(shrinks), bound)
-            best = rank if best is None or rank[:2] < best[:2] else best
-    if best is None:
+            found.setdefault((len(names(bound)), shrinks), {}).setdefault(frozenset(names(bound)), bound)
+    if not found:
         return Fraction(1), ()
-    share, factors = _share(best[2], loop.step)
-    return (share / 2 if best[1] else share), factors
+    simplest = min(found)
+    share, factors = _share(minimum(found[simplest].values()), loop.step)
+    return (share / 2 if simplest[1] else share), factors
 
 
 def extent_candidates(loop: For) -> Iterator[Expr]:

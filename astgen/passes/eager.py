@@ -8,6 +8,8 @@ two forms apart (if-conversion: Allen et al., "Conversion of control dependence 
 
 from __future__ import annotations
 
+from math import inf
+
 import islpy as isl
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,7 +17,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.astgen.passes.vector_calls import with_vector_statements
 from scopt.ir.nest import LoopNest
-from scopt.ir.scop import Access, Scop, Statement
+from scopt.ir.scop import Access, CType, Scop, Statement
 from scopt.ir.truths import COMPARISONS, truth
 from scopt.ir.walks import rewritten, walk
 from scopt.poly.body_rewriting import always_evaluated
@@ -24,8 +26,9 @@ from scopt.poly.sure_cells import is_made_always
 
 EAGER = {"&&": "&", "||": "|"}
 SUFFIX = "_eager"
-# Bits of an integer that sums of a few of which don't overflow an int.
+# Bits of integers that an int has room for sums and products of.
 _NARROW = 16
+_LARGEST = 2**31 - 1
 
 
 def with_eager_conditions(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop, LoopNest]:
@@ -77,28 +80,53 @@ class Sure(Struct, frozen=True, eq=False):
                 return name in self.statement.iterators
             case ir.UnaryOp(op="!", expr=inner):
                 return self.may_be_evaluated(inner)
+            case ir.UnaryOp(op="-", expr=inner):
+                return self.fits(node) and self.may_be_evaluated(inner)
             case ir.BinaryOp(op=op, left=left, right=right):
-                safe = op in (*COMPARISONS, "&&", "||", "&", "|") or (op in ("+", "-") and self.is_small(left, right))
+                safe = op in (*COMPARISONS, "&&", "||", "&", "|") or (op in ("+", "-", "*") and self.fits(node))
                 return safe and self.may_be_evaluated(left) and self.may_be_evaluated(right)
         return False
 
-    def is_small(self, *nodes: ir.Node) -> bool:
-        """Whether sums of these, and of what they are made of, don't overflow: floating-point numbers, narrow
-        integers."""
-        return all(self.is_narrow(leaf) for node in nodes for leaf in self.operands(node))
+    def fits(self, node: ir.Node) -> bool:
+        """Whether a sum, or a product, doesn't overflow: one of floating-point numbers, or of narrow integers."""
+        return self.is_floating(node) or self.largest(node) <= _LARGEST
 
-    def operands(self, node: ir.Node) -> list[ir.Node]:
+    def is_floating(self, node: ir.Node) -> bool:
+        kind = self.kind(node)
+        if kind is not None:
+            return kind.floating
         match node:
-            case ir.BinaryOp(op="+" | "-", left=left, right=right):
-                return [*self.operands(left), *self.operands(right)]
-        return [node]
+            case ir.Constant(type=spelling):
+                return spelling in ("float", "double", "long double")
+            case ir.UnaryOp(op="-", expr=inner):
+                return self.is_floating(inner)
+            case ir.BinaryOp(op="+" | "-" | "*", left=left, right=right):
+                return self.is_floating(left) or self.is_floating(right)
+        return False
 
-    def is_narrow(self, node: ir.Node) -> bool:
-        for access in self.statement.accesses:
-            if access.node is node:
-                kind = self.scop.arrays[access.array].type
-                return kind.floating or (kind.integer and 0 < kind.bits <= _NARROW)
-        return isinstance(node, ir.Constant) and node.type == "int" and node.value.isdecimal() and len(node.value) < 5
+    def largest(self, node: ir.Node) -> float:
+        """What an integer, or a value that it is computed of, is at most, whatever its sign."""
+        kind = self.kind(node)
+        if kind is not None:
+            return float(1 << (kind.bits - kind.signed)) if kind.integer and 0 < kind.bits <= _NARROW else inf
+        match node:
+            case ir.Constant(type="int", value=value) if value.isdecimal():
+                return float(value)
+            case ir.UnaryOp(op="-", expr=inner):
+                return self.largest(inner)
+            case ir.UnaryOp(op="!") | ir.BinaryOp(op="&&" | "||"):
+                return 1
+            case ir.BinaryOp(op=op) if op in COMPARISONS:
+                return 1
+            case ir.BinaryOp(op="+" | "-", left=left, right=right):
+                return self.largest(left) + self.largest(right)
+            case ir.BinaryOp(op="*", left=left, right=right):
+                return max(self.largest(left), 1) * max(self.largest(right), 1)
+        return inf
+
+    def kind(self, node: ir.Node) -> CType | None:
+        """The type of a reference."""
+        return next((self.scop.arrays[one.array].type for one in self.statement.accesses if one.node is node), None)
 
     def is_there(self, access: Access) -> bool:
         """Whether the cells that a reference looks at exist: C says how large their array is, or the region refers to

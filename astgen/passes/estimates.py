@@ -40,7 +40,8 @@ UNKNOWN: Interval = (float("-inf"), float("inf"))
 
 
 def drop_small_loops(scop: Scop, nest: LoopNest) -> LoopNest:
-    """Take the parallel mark from loops whose work guard can't hold for any parameter up to its estimate.
+    """Take the parallel mark from loops whose work guard can't hold, or that have one iteration, for any parameter up
+    to its estimate.
 
     Only loops inside sequential loops: elsewhere the guard costs nothing and is right for any size.
     """
@@ -60,7 +61,7 @@ def _item(item: Item, known: Mapping[str, Interval], inside: bool) -> Item:
             otherwise = None if item.otherwise is None else _block(item.otherwise, known, inside)
             return replace(item, then=_block(item.then, known, inside), otherwise=otherwise)
         case For():
-            if item.mark.parallel and inside and item.work is not None and _never(item.work, known):
+            if item.mark.parallel and inside and (_never(item.work, known) or _runs_once(item, known)):
                 mark = replace(item.mark, parallel=False) if item.mark.simd else LoopMark()
                 return replace(item, mark=mark, work=None)
             if item.mark.parallel:
@@ -69,7 +70,12 @@ def _item(item: Item, known: Mapping[str, Interval], inside: bool) -> Item:
             return replace(item, body=_block(item.body, {**known, item.iterator: values}, inside=True))
 
 
-def _never(work: Condition, known: Mapping[str, Interval]) -> bool:
+def _runs_once(loop: For, known: Mapping[str, Interval]) -> bool:
+    """Whether the loop has no second iteration."""
+    return interval(loop.upper, known)[1] - interval(loop.lower, known)[0] < loop.step
+
+
+def _never(work: Condition | None, known: Mapping[str, Interval]) -> bool:
     """Whether ``left > right``, or the test of a product, can't hold."""
     match work:
         case Compare(left, ">", right):

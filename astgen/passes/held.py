@@ -20,8 +20,8 @@ from scopt import ir
 from scopt.astgen.emit.names import KEYWORDS
 from scopt.astgen.passes.reads_ahead import read_ahead
 from scopt.astgen.passes.record_cells import Cell, by_address, records, subscripts_of
-from scopt.ir.expr import compare, conjunction, names, negate
-from scopt.ir.nest import Block, Call, Condition, Expr, For, Held, Hold, If, LoopNest, Max, Min
+from scopt.ir.expr import compare, conjunction, names, negate, plus, substitute
+from scopt.ir.nest import Block, Call, Condition, Expr, For, Held, Hold, If, LoopNest, Max, Min, Name
 from scopt.ir.nest_walks import Item, used_names
 from scopt.ir.scop import Access, CType, Scop, Statement
 from scopt.ir.walks import walk
@@ -169,7 +169,7 @@ class _Holder(Struct, frozen=True, eq=False):
             return loop
         for cell, uses in body.uses.items():
             changed = self.may_change(cell[0], body.written)
-            helps = cell in ahead or self.helps(loop, cell, uses, changed)
+            helps = cell in ahead or self.helps(loop, cell, uses, changed) or self.comes_again(loop, cell, calls, body)
             if not helps and not (by_record and _recurs(loop, cell, uses, changed)):
                 continue
             moves = _moves(loop, cell)
@@ -219,6 +219,28 @@ class _Holder(Struct, frozen=True, eq=False):
         if written:
             return not (loop.mark.simd or loop.mark.parallel)
         return loop.mark.jammed or changed
+
+    def comes_again(self, loop: For, cell: Cell, calls: Sequence[Call], body: _Body) -> bool:
+        """Whether a vector loop reads a cell behind a store that might change it, as far as types tell, and again in
+        its next iteration, before any: clang hands such values on from iteration to iteration, and makes no vectors
+        then."""
+        uses = body.uses[cell]
+        if not loop.mark.simd or not _moves(loop, cell) or any(use.write for use in uses):
+            return False
+        stores = [
+            number
+            for number, call in enumerate(calls)
+            if self.may_change(cell[0], (a.array for a in self.scop.statement(call.statement).accesses if a.is_write))
+        ]
+        if not stores or max(use.call for use in uses) <= stores[0]:
+            return False
+        following = {loop.iterator: plus(Name(loop.iterator), 1)}
+        return any(
+            array == cell[0]
+            and min(use.call for use in others) <= stores[0]
+            and tuple(substitute(one, following) for one in subscripts) == cell[1]
+            for (array, subscripts), others in body.uses.items()
+        )
 
     def may_change(self, array: str, written: Iterable[str]) -> bool:
         """Whether stores to some arrays might change a cell of one, as far as compilers know: they are told neither

@@ -176,17 +176,17 @@ class Values(Struct, frozen=True, eq=False):
             case ir.TernaryOp() | ir.UnaryOp(op="!"):
                 pass
             case ir.UnaryOp(op="-", expr=inner):
-                if self.kind(inner) not in _FLOATS and not sure.is_small(inner):
+                if self.kind(inner) not in _FLOATS and not sure.fits(node):
                     return False
             case ir.BinaryOp(op=op) if op in (*COMPARISONS, "&&", "||"):
                 pass
             case ir.BinaryOp(op="&" | "|"):
                 if self.kind(node.left) != "int" or self.kind(node.right) != "int":
                     return False
-            case ir.BinaryOp(op="+" | "-", left=left, right=right):
-                if self.kind(node) not in _FLOATS and not sure.is_small(left, right):
+            case ir.BinaryOp(op="+" | "-" | "*"):
+                if self.kind(node) not in _FLOATS and not sure.fits(node):
                     return False
-            case ir.BinaryOp(op="*" | "/"):
+            case ir.BinaryOp(op="/"):
                 if self.kind(node) not in _FLOATS:
                     return False
             case _:

@@ -8,6 +8,7 @@ so, makes small loops twice as fast, and divisions.
 
 from __future__ import annotations
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.astgen.emit.loop_work import is_tile_loop, without_threads
@@ -24,10 +25,11 @@ from scopt.ir.scop import Scop
 _MOST_CALLS, _MOST_IN_TILES = 40, 16
 
 
-def with_two_forms(nest: LoopNest, *, tiles: bool = False) -> LoopNest:
+def with_two_forms(nest: LoopNest, *, tiles: bool = False, enough: bool = False) -> LoopNest:
     """The nest with a choice in the place of each guarded parallel loop that is small: with threads, without its guard,
-    or as a plain loop where there is too little work, or no other thread. tiles: of loops over tiles, too."""
-    return LoopNest(_block(nest.body, tiles))
+    or as a plain loop where there is too little work, or no other thread. tiles: of loops over tiles, too. enough: of
+    outermost loops without a guard, too, since the region has one, which doesn't ask for threads."""
+    return LoopNest(_block(nest.body, _Forms(tiles, enough)))
 
 
 def takes_two_forms(loop: For) -> bool:
@@ -54,25 +56,39 @@ def in_one_form(scop: Scop, nest: LoopNest) -> LoopNest:
     return LoopNest(map_block(nest.body, visit))
 
 
-def _block(block: Block, tiles: bool, inside: bool = False) -> Block:
-    """inside: a loop is around."""
-    return Block(tuple(_item(item, tiles, inside) for item in block.items))
+class _Forms(Struct, frozen=True):
+    """Which loops get a choice: as in `with_two_forms`. inside: a loop is around."""
+
+    tiles: bool
+    enough: bool
+    inside: bool = False
+
+    def takes(self, loop: For) -> bool:
+        return takes_two_forms(loop) and (self.tiles or _is_without_tiles(loop)) and (self.enough or bool(loop.work))
 
 
-def _item(item: Item, tiles: bool, inside: bool) -> Item:
+def _block(block: Block, forms: _Forms) -> Block:
+    return Block(tuple(_item(item, forms) for item in block.items))
+
+
+def _item(item: Item, forms: _Forms) -> Item:
     match item:
         case For() if item.mark.parallel:
-            if item.work is None or not takes_two_forms(item) or not (tiles or _is_without_tiles(item)):
+            if not forms.takes(item):
                 return item
             threads = replace(item, work=None)
-            several = () if inside else _several(item)
-            condition = conjunction((item.work, *several, Threads()))
+            several = () if forms.inside else _several(item)
+            work = () if item.work is None else (item.work,)
+            condition = conjunction((*work, *several, Threads()))
             return If(condition, Block((threads,)), Block((_sequential(threads),)))
-        case For() | Hold():
-            return replace(item, body=_block(item.body, tiles, inside or isinstance(item, For)))
+        case For():
+            return replace(item, body=_block(item.body, replace(forms, enough=False, inside=True)))
+        case Hold():
+            return replace(item, body=_block(item.body, forms))
         case If():
-            otherwise = None if item.otherwise is None else _block(item.otherwise, tiles, inside)
-            return replace(item, then=_block(item.then, tiles, inside), otherwise=otherwise)
+            own = replace(forms, enough=forms.enough and not _of_work(item.condition))
+            otherwise = None if item.otherwise is None else _block(item.otherwise, own)
+            return replace(item, then=_block(item.then, own), otherwise=otherwise)
     return item
 
 

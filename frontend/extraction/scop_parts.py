@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.extraction.affine_names import AffineNames
-from scopt.frontend.extraction.likely_values import guess_from_extent
+from scopt.frontend.extraction.likely_values import guessed_values
 from scopt.frontend.extraction.region_arrays import RegionArrays
 from scopt.frontend.extraction.region_names import RegionNames
 from scopt.frontend.extraction.region_reach import RegionReach
@@ -225,14 +225,15 @@ class ScopParts(Struct, frozen=True, eq=False):
     def estimated(self, domains: Mapping[str, isl.Set], statements: Iterable[Statement]) -> Iterable[Parameter]:
         """Parameters with a guess of their values: the largest that keep subscripts inside constant extents."""
         by_name = {array.name: array for array in self.arrays.by_name.values()}
-        guesses: dict[str, int] = {}
-        for statement in statements:
-            for access in statement.accesses:
-                array = by_name[access.array]
-                for position, size in enumerate(array.sizes):
-                    if size is None or size <= 0:
-                        continue
-                    guess_from_extent(access.relation.range(), position, size, guesses)
+        guesses = guessed_values(
+            [
+                (access.relation.range(), position, size)
+                for statement in statements
+                for access in statement.accesses
+                for position, size in enumerate(by_name[access.array].sizes)
+                if size is not None and size > 0
+            ]
+        )
         for parameter in self.affine.parameters.values():
             estimate = parameter.estimate if parameter.estimate is not None else guesses.get(parameter.name)
             yield Parameter(parameter.name, parameter.spelling, parameter.type, estimate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
@@ -35,20 +35,34 @@ def whole_blocks(
     if node.get_schedule_depth():
         key = isl.UnionMap.from_multi_union_pw_aff(outside(node)).intersect_domain(domain).flat_range_product(key)
     lacking = union_of_sets(_lacking(part, lane, first, count) for part in sets_of(domain))
-    return domain.subtract(key.intersect_range(lacking.apply(key)).domain()).coalesce()
+    whole = domain.subtract(key.intersect_range(lacking.apply(key)).domain()).coalesce()
+    plain = union_of_sets(_complete(part, lane, first, count) for part in sets_of(domain))
+    return plain if plain.is_equal(whole) else whole
+
+
+def _complete(part: isl.Set, lane: isl.UnionPwAff, first: int, count: int) -> isl.Set:
+    """The instances of a statement that all rows of their block have: of several bounds of the rows each holds for the
+    whole block, where subtracting what lacks makes a case of each."""
+    found = part
+    for target in _rows_of_block(part, lane, first, count):
+        found = found.intersect(target.intersect_range(part).domain())
+    return found.remove_redundancies().coalesce()
 
 
 def _lacking(part: isl.Set, lane: isl.UnionPwAff, first: int, count: int) -> isl.Set:
     """The instances of a statement that not all rows of their block have."""
+    lacking = isl.Set.empty(part.get_space())
+    for target in _rows_of_block(part, lane, first, count):
+        lacking = lacking.union(part.subtract(target.intersect_range(part).domain()))
+    return lacking.coalesce()
+
+
+def _rows_of_block(part: isl.Set, lane: isl.UnionPwAff, first: int, count: int) -> Iterator[isl.Map]:
+    """From each instance of a statement to the ones in the rows of its block that are the same otherwise."""
     place = row_iterator(lane, part)
     assert place is not None
     position, shift = place
-    space = part.get_space()
-    lacking = isl.Set.empty(space)
-    for offset in range(count):
-        target = _row_at(space, position, shift - first, count, offset)
-        lacking = lacking.union(part.subtract(target.intersect_range(part).domain()))
-    return lacking.coalesce()
+    return (_row_at(part.get_space(), position, shift - first, count, offset) for offset in range(count))
 
 
 def _row_at(space: isl.Space, position: int, shift: int, count: int, offset: int) -> isl.Map:

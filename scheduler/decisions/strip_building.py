@@ -26,6 +26,8 @@ from scopt.scheduler.decisions.user_sizes import fitted_rows
 
 # Rows that are written out beside each other.
 _SEVERAL = 2
+# Loops at most over the rows that blocks leave, where these have several ends.
+_CASES = 2
 
 
 class Rows(Struct, frozen=True, eq=False):
@@ -130,6 +132,8 @@ class StripBuilder(Struct, frozen=True, eq=False):
         shared = rows.together != 1 or rows.alone
         own = self.options.parallel and rows.parallel and not rows.outer and shared
         tree = atomic_loop(tree, parallel=own)
+        if rows.together == 1 and any(1 < part.n_basic_set() <= _CASES for part in sets_of(domain)):
+            tree = _separate(tree)  # of several ends of the rows, each loop has its own
         loop = f"strips:{key}"
         self.marks[loop] = LoopMark(parallel=own, private=rows.places.temporaries if own else ())
         return marked(tree, loop)
@@ -219,6 +223,10 @@ def _neighbours(parts: Sequence[trees.Tree]) -> Iterator[trees.Tree]:
             yield from group
         else:
             yield trees.Sequence(group)
+
+
+def _separate(tree: isl.Schedule) -> isl.Schedule:
+    return tree.get_root().child(0).band_member_set_ast_loop_type(0, isl.ast_loop_type.separate).get_schedule()
 
 
 def _statements(tree: trees.Tree) -> frozenset[str]:

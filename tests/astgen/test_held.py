@@ -310,3 +310,26 @@ def test_threads_inside_are_refused() -> None:
 
     with pytest.raises(InternalError, match="parallel loop"):
         check_held(scop, LoopNest(map_block(made.body, parallel)))  # type: ignore[arg-type]
+
+
+NEXT = """for (i = 0; i < n; i++) for (j = 0; j < n; j++) {
+    out[j] = in[j] + in[j + 1];
+    total += in[j + 1] > 9;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("body", "kinds", "found"),
+    [
+        (NEXT, "int *in, int *out", [("in", False)]),
+        (NEXT.replace("in[j + 1] >", "in[j + 2] >"), "int *in, int *out", [("in", False)]),
+        (NEXT.replace("in[j + 1] >", "in[j] >"), "int *in, int *out", []),  # nothing reads it again
+        (NEXT.replace("in[j + 1] >", "in[j + 3] >"), "int *in, int *out", []),
+        (NEXT, "int *in, float *out", []),  # whose store can't change it
+    ],
+)
+def test_what_a_vector_loop_reads_behind_a_store_and_in_the_next_iteration(
+    body: str, kinds: str, found: list[tuple[str, bool]]
+) -> None:
+    calls = Call("S0", (ROW, J)), Call("S1", (ROW, J))
+    assert held(scop_of(body, f"int n, {kinds}, int total"), nest(*calls, jammed=False, simd=True)) == found

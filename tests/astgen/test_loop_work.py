@@ -37,6 +37,19 @@ def test_a_triangle_counts_half() -> None:
     assert fors(nest)["i"].work == Exceeds((Name("n"), Name("n")), 50000)
 
 
+def test_of_two_ends_the_nearer_one_counts() -> None:
+    scop = make_scop(
+        S("S0[t, i, j] : 0 <= t < n and 0 <= i < m and 0 <= j <= t and j < w", "A[t][i] = A[t][i] * 2;"),
+        parameters=TWO | {"w": INT},
+    )
+    nest = add_work_guards(
+        scop, loops(scop, "S0[t, i, j] -> [t]", "S0[t, i, j] -> [i]", "S0[t, i, j] -> [j]", marks={1: PARALLEL})
+    )
+    work = fors(nest)["i"].work
+    assert isinstance(work, Exceeds)
+    assert ex.minimum((Name("w"), ex.plus(Name("t"), 1))) in work.factors
+
+
 def test_an_enclosing_iterator_is_in_scope() -> None:
     scop = make_scop(S("S0[t, i] : 0 <= t < n and 0 <= i < t", "A[i] = 0;"))
     nest = add_work_guards(scop, loops(scop, "S0[t, i] -> [t]", "S0[t, i] -> [i]", marks={1: PARALLEL}))

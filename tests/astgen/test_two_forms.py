@@ -90,6 +90,20 @@ def test_an_outermost_loop_has_two_forms_as_well() -> None:
     assert item == choice(with_two_forms(nest()))
 
 
+def test_a_region_s_test_stands_for_that_of_its_loops() -> None:
+    """Threads are asked for below it, if nothing has asked for them yet."""
+    (outer,) = nest(None).body.items
+    assert isinstance(outer, For)
+    loops = LoopNest(outer.body)
+    assert with_two_forms(loops, tiles=True) == loops
+    (item,) = with_two_forms(loops, tiles=True, enough=True).body.items
+    assert isinstance(item, If)
+    assert item.condition == Threads()
+    assert in_one_form(SCOP, LoopNest(Block((item,)))) == loops
+    assert with_two_forms(LoopNest(Block((item,))), tiles=True, enough=True) == LoopNest(Block((item,)))
+    assert with_two_forms(nest(None), tiles=True, enough=True) == nest(None)  # again and again
+
+
 def test_forms_that_differ_are_refused() -> None:
     made = with_two_forms(nest())
     item = choice(made)

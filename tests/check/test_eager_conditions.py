@@ -17,7 +17,7 @@ from scopt.pipeline import optimize
 from tests.fuzz.harness import without_thresholds
 from tests.sources import scop_of, source_of
 
-PARAMS = "int n, int u[n], int c[n], int d[n], int o[n]"
+PARAMS = "int n, int u[n], int c[n], int d[n], int o[n], float x[n], short h[n], unsigned short w[n]"
 # Whether a cell lives on; its own state is read in any case.
 LIVES = "for (i = 0; i < n; i++) { d[i] = c[i]; o[i] = u[i] == 3 || (u[i] == 2 && c[i]); }"
 EAGER = r"\(u\[i\] == 3\) \| \(\(u\[i\] == 2\) & \(c\[i\] != 0\)\)"
@@ -39,12 +39,32 @@ def test_both_sides_are_evaluated_in_vector_loops() -> None:
         "i > 0 && u[i - 1] == 2",  # the cell before the first one
         "c[i] != 0 && u[i] / c[i] == 2",
         "c[i] > 0 && c[i] + c[i] > 4",  # may overflow
+        "c[i] > 0 && c[i] * 3 > 4",
+        "c[i] > 0 && -c[i] > 4",
+        "c[i] > 0 && w[i] * w[i] > 4",  # of unsigned numbers, as an int
         "c[i] > 0 && o[n - 1 - i] > 4",  # nothing else says that there is such a cell
     ],
 )
 def test_what_might_fail_is_left_to_conditions(condition: str) -> None:
     assert condition.split()[3] in text(f"for (i = 0; i < n; i++) d[i] = {condition};")
     assert "&&" in text(f"for (i = 0; i < n; i++) d[i] = {condition};")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "x[i] > 0 && x[i] * x[i] < 2",
+        "x[i] > 0 && -x[i] * 3 > -7.5f",
+        "h[i] > 0 && h[i] * h[i] > 4",
+        "h[i] > 0 && (h[i] + 1) * 7 < -h[i] || w[i] - h[i] > 4",
+        "x[i] > 0 && x[i] * (h[i] - 1) > 4",
+    ],
+)
+def test_products_that_cannot_fail_are_computed_anyway(condition: str) -> None:
+    """Of floating-point numbers, and of narrow ones that the int they become has room for."""
+    made = text(f"for (i = 0; i < n; i++) o[i] = ({condition}) + h[i] + w[i];")
+    region = made.split("#pragma scop")[1].replace("&& scopt_threads()", "")
+    assert not re.search(r"&&|\|\|", region)
 
 
 def test_a_cell_that_only_some_iterations_have_is_left_to_the_condition() -> None:
@@ -76,9 +96,12 @@ def test_results_are_the_same(run_c: Callable[..., str]) -> None:
     main = """
 #include <stdio.h>
 static int u[999], c[999], d[999], o[999];
+static float x[999];
+static short h[999];
+static unsigned short w[999];
 int main(void) {
   for (int i = 0; i < 999; i++) { u[i] = i * 7 % 5; c[i] = i % 3 * 4; }
-  f(999, u, c, d, o);
+  f(999, u, c, d, o, x, h, w);
   for (int i = 0; i < 999; i++) printf("%d ", o[i]);
   return 0;
 }

@@ -326,6 +326,15 @@ def test_sizes_are_guessed_from_the_extents_of_arrays() -> None:
     assert {one.name: one.estimate for one in scop.parameters} == {"n": 40, "m": 60, "p": None}
 
 
+def test_sizes_are_guessed_beside_others_that_are_known() -> None:
+    """A window that ends with the row, or before: the array that has its cells tells how long it is."""
+    body = "for (i = 0; i < n; i++) for (j = 0; j <= i && j < w; j++) { p[j] = A[i - j]; }"
+    scop = scop_of(body, "int n, int w, double A[400], double p[16]")
+    assert {one.name: one.estimate for one in scop.parameters} == {"n": 400, "w": 16}
+    scop = scop_of(body, "int n, int w, double A[n], double p[16]")
+    assert {one.name: one.estimate for one in scop.parameters} == {"n": None, "w": None}
+
+
 def test_arrays_named_like_words_of_isl_are_told_from_other_names() -> None:
     """`floord` is a word of isl's; the name that stands for it must not be that of another array or parameter."""
     body = "for (i = 0; i < n; i++) floord[i] = floord_1[i] + floord_2;"

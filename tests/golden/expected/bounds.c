@@ -15,7 +15,7 @@ static inline int scopt_threads(void) { return 1; }
 void bounds(int n, int w, double a[n][n])
 {
 #pragma scop
-    if ((double)n * n > 200000 && scopt_threads() > 1) {
+    if ((double)n * scopt_min(n, 2L * w + 1) > 200000 && scopt_threads() > 1) {
       #pragma omp parallel for schedule(static)
       for (long i = 0; i < n; i++) {
         #pragma omp simd
