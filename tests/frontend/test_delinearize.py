@@ -186,9 +186,9 @@ def test_members_that_are_arrays_lie_in_rows_of_structures() -> None:
     ranks = {array.spelling: (array.rank, array.inner) for array in made.arrays.values() if array.within}
     assert ranks == {"c[].v[]": (3, 1), "d[].v[]": (3, 1), "c[].r": (2, 0)}
     written = next(a for s in made.statements for a in s.accesses if a.is_write)
-    assert written.relation.is_equal(
-        isl.Map("[n, m] -> { S0[i, j] -> c__v[i, j, 1] : 0 <= i < n and 0 <= j < m }")
-    ), written.relation
+    assert written.relation.is_equal(isl.Map("[n, m] -> { S0[i, j] -> c__v[i, j, 1] : 0 <= i < n and 0 <= j < m }")), (
+        written.relation
+    )
     assert {name: one.rank for name, one in made.flat.items()} == {"c": 2, "d": 2}
 
 
