@@ -17,6 +17,7 @@ from scopt.frontend.model.row_pointers import is_rows
 from scopt.frontend.model.row_stretches import RowStretch, row_stretch
 from scopt.frontend.model.stretches import array_stretch, scalar_stretch
 from scopt.frontend.model.value_ranges import MAX_TABLE
+from scopt.frontend.syntax.pointees import ALLOCATING, Pointees
 from scopt.frontend.syntax.symbols import Symbol
 from scopt.frontend.syntax.unit import Region
 from scopt.ir.ctypes import CHARACTER
@@ -27,8 +28,6 @@ from scopt.poly.isl_utils import universe_params
 
 # Tests for more pairs than this would take longer to read, and for small loops to run, than they are worth.
 MAX_PAIRS = 32
-# Functions whose result points to an object that nothing else points to.
-_ALLOCATING = frozenset(["malloc", "calloc", "aligned_alloc", "__builtin_malloc", "__builtin_calloc"])
 
 
 class Aliasing(Struct, frozen=True, eq=False):
@@ -66,6 +65,7 @@ class Names(Struct, frozen=True, eq=False):
       the region.
     strict: objects of types that C keeps apart don't overlap. ranges: asked where subscripts aren't affine: by a name
       in the program, the least and the greatest of its first subscripts. reach: asked where that isn't enough.
+    pointees: asked for what the file shows that pointers lead to.
     """
 
     symbols: Mapping[str, Symbol]
@@ -79,6 +79,7 @@ class Names(Struct, frozen=True, eq=False):
     strict: bool = True
     ranges: Callable[[], Mapping[str, tuple[int, int]]] = dict
     reach: Reach | None = None
+    pointees: Callable[[], Pointees] | None = None
 
 
 def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) -> Aliasing:
@@ -324,7 +325,7 @@ class _Origins(Struct, frozen=True, eq=False):
         return not (alike or (hidden and symbol.kind in ("local", "parameter") and not symbol.static))
 
     def objects_overlap(self, a: Symbol, b: Symbol) -> bool:
-        if not (a.pointer or b.pointer):
+        if not (a.pointer or b.pointer) or self.lead_elsewhere(a, b):
             return False
         if not (a.pointer and b.pointer):
             pointer, other = (a, b) if a.pointer else (b, a)
@@ -338,6 +339,12 @@ class _Origins(Struct, frozen=True, eq=False):
         if self.fresh(a) or self.fresh(b):
             return not all(self.fresh(one) or self.from_outside(one) for one in (a, b))
         return True
+
+    def lead_elsewhere(self, a: Symbol, b: Symbol) -> bool:
+        """Whether the file shows that two variables lead to different memory."""
+        if self.names.pointees is None or max(a.pointer_depth, b.pointer_depth) > 1:
+            return False
+        return self.names.pointees().are_apart(self.function, a.name, b.name)
 
     def may_move(self, written: Symbol, pointer: Symbol) -> bool:
         """Whether a write of characters may change a pointer: other types can't (C11 6.5)."""
@@ -371,7 +378,7 @@ class _Origins(Struct, frozen=True, eq=False):
             value = value.expr
         if not isinstance(value, ir.FuncCall) or not isinstance(value.name, ir.ID):
             return False
-        return value.name.name in _ALLOCATING and value.name.name not in self.names.defined
+        return value.name.name in ALLOCATING and value.name.name not in self.names.defined
 
     def values(self, name: str) -> list[Any]:
         """All that the function assigns to variables of this name; what isn't a plain assignment stands for itself."""
