@@ -54,7 +54,7 @@ def extract_whole(
 
 
 def _walk(tu: TranslationUnit, region: Region, shapes: Mapping[str, Shape]) -> RegionWalk:
-    names = read_names(tu, region, shapes.keys())
+    names = read_names(tu, region)
     affine = AffineNames(names)
     return RegionWalk(names, affine, RegionArrays(names, affine, shapes))
 

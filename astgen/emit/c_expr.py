@@ -152,8 +152,9 @@ class ExprPrinter(Struct, frozen=True):
 
     @staticmethod
     def of(scop: Scop) -> ExprPrinter:
-        flat = {array.variable: array for array in scop.arrays.values() if array.flat}
-        return ExprPrinter({p.name: p for p in scop.parameters}, scop.long_type, scop.long_suffix, scop.reserved, flat)
+        return ExprPrinter(
+            {p.name: p for p in scop.parameters}, scop.long_type, scop.long_suffix, scop.reserved, scop.flat
+        )
 
     def within(self, loop: For, *, as_int: bool = False) -> ExprPrinter:
         """The printer of a loop's body. as_int: the iterator is an int."""

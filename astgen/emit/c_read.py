@@ -90,10 +90,9 @@ class Reader(Struct, frozen=True):
     @staticmethod
     def of(scop: Scop) -> Reader:
         parameters = {p.spelling: p for p in scop.parameters}
-        flat = {array.variable: array for array in scop.arrays.values() if array.flat}
         helpers = {helper_name(h, scop.reserved): h for h in HELPERS}
         threads = helper_name(THREADS, scop.reserved)
-        return Reader(parameters, scop.long_type, scop.long_suffix, helpers, flat=flat, threads=threads)
+        return Reader(parameters, scop.long_type, scop.long_suffix, helpers, flat=scop.flat, threads=threads)
 
     def within(self, iterator: str, spelling: str, lower: Expr, upper: Expr, step: int) -> Reader:
         """The same with one more iterator; it must not hide another one or a parameter, and has a type that holds all

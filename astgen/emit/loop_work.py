@@ -15,6 +15,7 @@ from math import ceil, floor, log10, prod
 from msgspec import Struct
 from msgspec.structs import replace
 
+from scopt.astgen.emit.own_loops import OwnLoop, own_loops
 from scopt.ir.expr import exceeds, floor_div, from_linear, linear, minimum, names, plus, substitute, subtract, weighted
 from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, Hold, If, LoopMark, LoopNest, Max, Min, Mod, Name
 from scopt.ir.nest_walks import Item, calls, children, items, map_block
@@ -98,11 +99,19 @@ def _writing_anew(scop: Scop) -> frozenset[str]:
     )
 
 
-def statement_costs(scop: Scop, weights: Mapping[str, tuple[str, int]], machine: Machine) -> dict[str, Fraction]:
+class Costs(dict[str, Fraction]):
+    """Nanoseconds of an instance of each statement. own: of those with loops of their own, such a loop."""
+
+    own: Mapping[str, OwnLoop] = {}
+
+
+def statement_costs(scop: Scop, weights: Mapping[str, tuple[str, int]], machine: Machine) -> Costs:
     """Nanoseconds of an instance of each statement; weights: as above."""
     costs = {s.name: instance_cost(s.body, machine) for s in scop.statements}
     costs |= {name: costs[other] * count / vector_gain(machine) for name, (other, count) in weights.items()}
-    return {name: max(cost, least_instance(machine)) for name, cost in costs.items()}
+    made = Costs({name: max(cost, least_instance(machine)) for name, cost in costs.items()})
+    made.own = own_loops(scop, machine)
+    return made
 
 
 def vector_costs(scop: Scop, costs: Mapping[str, Fraction], machine: Machine) -> dict[str, Fraction]:
@@ -221,6 +230,9 @@ def loop_work(
         cost = costs[call.statement]
         if vectors is not None and any(outer.mark.simd for outer in path):
             cost = min(cost, vectors.get(call.statement, cost))
+        inside = costs.own.get(call.statement) if isinstance(costs, Costs) else None
+        if inside is not None and (trips := _trips_inside(inside, call, path)) is not None:
+            cost, factors = inside.cost * trips[0], factors + trips[1]
         weight *= cost
         for depth in range(1, len(path)):
             share, factor = _inner_trips(path[depth], path[: depth + 1])
@@ -276,6 +288,17 @@ def _inner_trips(loop: For, path: tuple[For, ...]) -> tuple[Fraction, tuple[Expr
     simplest = min(found)
     share, factors = _share(minimum(found[simplest].values()), loop.step)
     return (share / 2 if simplest[1] else share), factors
+
+
+def _trips_inside(loop: OwnLoop, call: Call, path: tuple[For, ...]) -> tuple[Fraction, tuple[Expr, ...]] | None:
+    """The same of a loop that is part of a statement; None if it may be any number."""
+    extent = substitute(loop.extent, dict(zip(loop.iterators, call.args, strict=True)))
+    ranges = {outer.iterator: outer for outer in path}
+    bound = bounded(extent, ranges)
+    if bound is None:
+        return None
+    share, factors = _share(bound, 1)
+    return (share / 2 if any(name in ranges for name in names(extent)) else share), factors
 
 
 def extent_candidates(loop: For) -> Iterator[Expr]:

@@ -51,8 +51,7 @@ class PanelTurns(Struct, eq=False):
         table, slot = (there, here) if inwards else (here, there)
         assert isinstance(table, ir.ArrayRef)
         function = self.function(scop, ctype, table, place[0], width.value, lanes, back=not inwards)
-        flat = {one.variable: one for one in scop.arrays.values() if one.flat}
-        length = plus(row_length(table, place[0], flat), _SKEW)
+        length = plus(row_length(table, place[0], scop.flat), _SKEW)
         body = call(function.name, [ir.ID("$rows"), ir.ID("$count"), address(table), length, address(slot)])
         iterators = [*copy.iterators, "$rows", "$count"]
         many = names.statement(f"{copy.name}_turned")

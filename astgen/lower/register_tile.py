@@ -267,7 +267,7 @@ class Tile(Struct, eq=False):
     @property
     def flat(self) -> dict[str, Array]:
         """Arrays that C knows one dimension of, by their names there."""
-        return {array.variable: array for array in self.scop.arrays.values() if array.flat}
+        return self.scop.flat
 
     def function_name(self) -> str:
         return f"scopt_transpose_{self.scop.name.removeprefix('scop')}_{len(self.earlier) + len(self.transposed)}"

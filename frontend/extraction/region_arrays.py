@@ -146,9 +146,9 @@ class RegionArrays(Struct, frozen=True, eq=False):
             path=reference.path,
             struct=struct.struct if struct is not None else None,
         )
-        flat = base.name in self.shapes
+        flat, inner = base.name in self.shapes, len(dims[1:])
         if flat:
-            dims = self.rows(base.name, dims)
+            dims = self.rows(base.name, dims) + dims[1:]
         self.by_name[spelling] = Array(
             name,
             spelling,
@@ -159,6 +159,7 @@ class RegionArrays(Struct, frozen=True, eq=False):
             location=self.names.location(node),
             within=base.name,
             flat=flat,
+            inner=inner if flat else 0,
         )
         return self.by_name[spelling]
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.diagnostics import Location, Refusal
@@ -21,6 +22,7 @@ from scopt.frontend.model.products import hoist_products
 from scopt.frontend.model.row_pointers import with_rows
 from scopt.frontend.model.sizes import hoist_sizes
 from scopt.frontend.normalize.branch_values import with_branch_values
+from scopt.frontend.normalize.called_bodies import with_called_bodies
 from scopt.frontend.normalize.conditions_inside import with_conditions_inside
 from scopt.frontend.normalize.direction_tables import without_direction_tables
 from scopt.frontend.normalize.expression_types import ExpressionTypes
@@ -129,11 +131,13 @@ class RegionNames(Struct, frozen=True, eq=False):
         return not self.region.symbolic.keys().isdisjoint(identifiers(node))
 
 
-def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> RegionNames:
-    """Give every name of a region one meaning. flat: the arrays of one dimension that hold rows. Raises Refusal."""
+def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
+    """Give every name of a region one meaning. Raises Refusal."""
     refuse_other_variables(tu, region)
     outer = scope_at(tu, region)
-    normal, anew = normalized(tu, region, outer)
+    called = with_called_bodies(tu, region, outer)
+    tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
+    normal, anew = normalized(tu, replace(region, items=called.items), outer)
     plain_items = without_direction_tables(normal, outer)
     unique = unique_names(plain_items, tu.reserved, ISL_WORDS)
     items = tuple(map(_without_directives, unique.items))
@@ -153,7 +157,7 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
     items, told = with_conditions_inside(items, symbols, unique.iterators, types, reserved, read_after)
     symbols, local_names = {**symbols, **told}, local_names | told.keys()
     items = with_separate_updates(with_branch_values(items, symbols, types), symbols, types)
-    plain_pointers = partial(_with_plain_pointers, tu, region, symbols, frozenset(flat))
+    plain_pointers = partial(_with_plain_pointers, tu, region, symbols)
     before, items = items, plain_pointers(items)
     items, sizes = hoist_sizes(distinct(items), symbols, inside, tu.reserved)
     members = MemberHoister(items, symbols, tu.structs, inside, tu.reserved)
@@ -185,10 +189,10 @@ def read_names(tu: TranslationUnit, region: Region, flat: Collection[str]) -> Re
 
 
 def _with_plain_pointers(
-    tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol], flat: frozenset[str], items: tuple[Any, ...]
+    tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol], items: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """The statements without pointers that they set, and with subscripts in the place of pointer arithmetic."""
-    facts, sums = facts_of(tu, region.function), PointerSums(symbols, tu.long_type, flat)
+    facts, sums = facts_of(tu, region.function), PointerSums(symbols, tu.long_type)
     items = without_local_pointers(items, sums, tu.structs, lambda name: may_be_read_after(facts, region, name))
     return tuple(rebuilt(item, sums.subscripted) for item in items)
 

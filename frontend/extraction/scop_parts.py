@@ -20,6 +20,7 @@ from scopt.frontend.model.assumptions import long_values, summable, too_large, t
 from scopt.frontend.model.bound_wishes import bound
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
 from scopt.frontend.model.value_ranges import subscript_ranges
+from scopt.frontend.syntax.pointees import Pointees
 from scopt.frontend.syntax.symbols import Symbol, is_value
 from scopt.ir.ctypes import CHARACTER
 from scopt.ir.scop import Access, Array, CType, Guard, Parameter, Scop, Statement
@@ -181,8 +182,14 @@ class ScopParts(Struct, frozen=True, eq=False):
             self.names.tu.strict_aliasing,
             self.subscript_ranges,
             self.reach(),
+            self.pointees,
         )
         return check_aliasing(self.names.region, names, assume_apart=self.assume_apart)
+
+    def pointees(self) -> Pointees:
+        """What the file shows that pointers lead to."""
+        tu = self.names.tu
+        return tu.worked_out("pointees", lambda: Pointees.of(tu.ast, tu.defined_functions))
 
     def subscript_ranges(self) -> Mapping[str, tuple[int, int]]:
         """The first subscripts of names, where types and constants bound them."""

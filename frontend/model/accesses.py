@@ -312,7 +312,7 @@ class AccessCollector(Struct):
         for subscript in found.subscripts:
             self.read(subscript)
         if array.rank and not array.local and not array.flat:
-            alone = len(found.subscripts) == 1 and _element(node) is not None and not part
+            alone = _element(node) is not None and not part
             self.reader.note(array, found.subscripts[0] if alone else None)
         exact, cells = self.elements(array, found.subscripts[: array.rank], kind)
         self.add(array, "may-write" if kind == "write" and (part or not exact) else kind, cells, node)
@@ -324,8 +324,11 @@ class AccessCollector(Struct):
         if element not in self.divided:
             shape = self.names.shapes[array.within]
             self.divided[element] = self.reader.with_rows(shape, element, found.subscripts[0])
-        subscripts = reference_of(self.divided[element]).subscripts
-        return replace(found, subscripts=subscripts, before=tuple(len(subscripts) for _ in found.before))
+        rows = reference_of(self.divided[element]).subscripts
+        more = len(rows) - 1
+        return replace(
+            found, subscripts=(*rows, *found.subscripts[1:]), before=tuple(before + more for before in found.before)
+        )
 
     def elements(self, array: Array, subscripts: Sequence[Any], kind: AccessKind) -> tuple[bool, isl.Set]:
         """Whether it is known which elements are accessed; and these, or all that may be."""
@@ -343,10 +346,13 @@ class AccessCollector(Struct):
 
 
 def _element(node: Any) -> ir.ArrayRef | None:
-    """The element ``a[i]`` whose member ``a[i].x``, or member's member, a reference is; None for any other."""
-    while isinstance(node, ir.StructRef) and node.type == ".":
+    """The element ``a[i]`` whose member ``a[i].x``, or part of a member ``a[i].x[j].y``, a reference is; None for any
+    other."""
+    while (isinstance(node, ir.StructRef) and node.type == ".") or isinstance(node, ir.ArrayRef):
+        if isinstance(node, ir.ArrayRef) and isinstance(node.name, ir.ID):
+            return node
         node = node.name
-    return node if isinstance(node, ir.ArrayRef) and isinstance(node.name, ir.ID) else None
+    return None
 
 
 def _is_null(node: Any) -> bool:

@@ -18,6 +18,7 @@ from scopt.frontend.model.row_stretches import RowStretch, row_stretch
 from scopt.frontend.model.stretches import array_stretch, scalar_stretch
 from scopt.frontend.model.type_rules import diverge, is_sole, types_differ
 from scopt.frontend.model.value_ranges import MAX_TABLE
+from scopt.frontend.syntax.pointees import ALLOCATING, Pointees
 from scopt.frontend.syntax.symbols import Symbol
 from scopt.frontend.syntax.unit import Region
 from scopt.ir.ctypes import CHARACTER
@@ -28,8 +29,6 @@ from scopt.poly.isl_utils import universe_params
 
 # Tests of more pairs than this, one by one, would take longer to read, and to run, than one of all together.
 MAX_PAIRS = 32
-# Functions whose result points to an object that nothing else points to.
-_ALLOCATING = frozenset(["malloc", "calloc", "aligned_alloc", "__builtin_malloc", "__builtin_calloc"])
 
 
 class Aliasing(Struct, frozen=True, eq=False):
@@ -67,6 +66,7 @@ class Names(Struct, frozen=True, eq=False):
       the region.
     strict: objects of types that C keeps apart don't overlap. ranges: asked where subscripts aren't affine: by a name
       in the program, the least and the greatest of its first subscripts. reach: asked where that isn't enough.
+    pointees: asked for what the file shows that pointers lead to.
     """
 
     symbols: Mapping[str, Symbol]
@@ -80,6 +80,7 @@ class Names(Struct, frozen=True, eq=False):
     strict: bool = True
     ranges: Callable[[], Mapping[str, tuple[int, int]]] = dict
     reach: Reach | None = None
+    pointees: Callable[[], Pointees] | None = None
 
 
 def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) -> Aliasing:
@@ -310,7 +311,7 @@ class _Origins(Struct, frozen=True, eq=False):
         return not (alike or (hidden and symbol.kind in ("local", "parameter") and not symbol.static))
 
     def objects_overlap(self, a: Symbol, b: Symbol) -> bool:
-        if not (a.pointer or b.pointer):
+        if not (a.pointer or b.pointer) or self.lead_elsewhere(a, b):
             return False
         if not (a.pointer and b.pointer):
             pointer, other = (a, b) if a.pointer else (b, a)
@@ -324,6 +325,12 @@ class _Origins(Struct, frozen=True, eq=False):
         if self.fresh(a) or self.fresh(b):
             return not all(self.fresh(one) or self.from_outside(one) for one in (a, b))
         return True
+
+    def lead_elsewhere(self, a: Symbol, b: Symbol) -> bool:
+        """Whether the file shows that two variables lead to different memory."""
+        if self.names.pointees is None or max(a.pointer_depth, b.pointer_depth) > 1:
+            return False
+        return self.names.pointees().are_apart(self.function, a.name, b.name)
 
     def may_move(self, written: Symbol, pointer: Symbol) -> bool:
         """Whether a write of characters may change a pointer: other types can't (C11 6.5)."""
@@ -357,7 +364,7 @@ class _Origins(Struct, frozen=True, eq=False):
             value = value.expr
         if not isinstance(value, ir.FuncCall) or not isinstance(value.name, ir.ID):
             return False
-        return value.name.name in _ALLOCATING and value.name.name not in self.names.defined
+        return value.name.name in ALLOCATING and value.name.name not in self.names.defined
 
     def values(self, name: str) -> list[Any]:
         """All that the function assigns to variables of this name; what isn't a plain assignment stands for itself."""

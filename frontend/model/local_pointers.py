@@ -131,7 +131,7 @@ class _LocalPointers(Struct, frozen=True, eq=False):
         if uses != sum(_names(node, name) for node in walk(*later)) or _asks_of(root, name):
             return None
         value = setting.init if declares else setting.rvalue
-        is_sum = self.is_sum(value, name)
+        is_sum = self.is_sum(value, name) or (self.is_row(value, name) and _only_subscripted(later, name))
         if not is_sum and not (self.is_address(value, name) and _only_followed(later, name)):
             return None
         if not self.stays(value, root, later, name):
@@ -150,6 +150,13 @@ class _LocalPointers(Struct, frozen=True, eq=False):
             row = row.name
         same = _same_type(self.element(ir.ID(name)), self.element(found[0]))
         return same and isinstance(row, ir.ID) and all(map(self.is_arithmetic, parts))
+
+    def is_row(self, node: Any, name: str) -> bool:
+        """Whether a pointer's value is a member that is an array, of the type that the pointer leads to."""
+        typed = self.types.of(node) if isinstance(node, (ir.StructRef, ir.ArrayRef)) else None
+        if typed is None or not typed.array or not self.is_object(node):
+            return False
+        return _same_type(self.element(ir.ID(name)), self.element(node))
 
     def is_address(self, node: Any, name: str) -> bool:
         """Whether a pointer's value is the address of an object of the type that the pointer leads to."""
@@ -244,6 +251,13 @@ def _only_followed(items: tuple[Any, ...], name: str) -> bool:
         for node in nodes
     )
     return bool(followed == sum(_names(node, name) for node in nodes))
+
+
+def _only_subscripted(items: tuple[Any, ...], name: str) -> bool:
+    """Whether a pointer is used as ``p[i]`` alone."""
+    nodes = list(walk(*items))
+    subscripted = sum(isinstance(node, ir.ArrayRef) and _names(node.name, name) for node in nodes)
+    return subscripted == sum(_names(node, name) for node in nodes)
 
 
 def _follows(node: Any, name: str) -> bool:

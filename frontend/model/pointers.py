@@ -1,5 +1,5 @@
-"""Pointer arithmetic as subscripts: ``*(a + i * n + j)``, ``(a + i * n)[j]``, ``(a + i)->x``, ``&a[i]`` with an offset
-become references to the array with all of the offset in its subscript.
+"""Pointer arithmetic as subscripts: ``*a``, ``*(a + i * n + j)``, ``(a + i * n)[j]``, ``(a + i)->x``, ``&a[i]`` with
+an offset become references to the array with all of the offset in its subscript.
 """
 
 from __future__ import annotations
@@ -16,17 +16,15 @@ from scopt.ir.walks import changed
 
 
 class PointerSums(Struct, frozen=True):
-    """symbols: of all that is used. long_type: an integer type of 64 bits. flat: names of arrays whose subscripts are
-    to be divided: ``*a`` is ``a[0]`` then."""
+    """symbols: of all that is used. long_type: an integer type of 64 bits."""
 
     symbols: Mapping[str, Symbol]
     long_type: str
-    flat: frozenset[str] = frozenset()
 
     def subscripted(self, node: Any) -> Any:
         """A reference through a computed pointer as one with a subscript; what is below it has been done."""
         match node:
-            case ir.UnaryOp(op="*", expr=ir.ID(name=name) as pointer) if name in self.flat:
+            case ir.UnaryOp(op="*", expr=ir.ID() as pointer) if self.base_and_offset(pointer) is not None:
                 return ir.ArrayRef(pointer, ir.Constant("int", "0", node.coord), node.coord)
             case ir.UnaryOp(op="*", expr=ir.BinaryOp() | ir.UnaryOp(op="&") as pointer):
                 found = self.base_and_offset(pointer)

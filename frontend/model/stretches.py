@@ -43,7 +43,7 @@ def _reached(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -> Str
     """What the access relations reach, as far as simple functions bound it."""
     # Of an array with several dimensions whole rows, as its type has them:
     # its extents were evaluated where it was declared.
-    dimensions = array.rank if array.flat else 1
+    dimensions = array.rank - array.inner if array.flat else 1
     cells: isl.Set | None = None
     for relation in accesses:
         rows = relation.range().reset_tuple_id()
@@ -79,7 +79,7 @@ class _Size(Struct, frozen=True):
 def _sizes(array: Array) -> tuple[_Size, ...] | None:
     """Of all but the first dimension of a flat array."""
     found = []
-    for position, extent in enumerate(array.extents[1:], 1):
+    for position, extent in enumerate(array.extents[1 : array.rank - array.inner], 1):
         value = polynomial_of(extent) if extent is not None else None
         if not value:
             return None

@@ -33,7 +33,7 @@ def inlined_calls(
     """The statements of a region, in which each name has one meaning, without such calls. symbols: of all names,
     iterators that loops declare apart."""
     calls = {node.name.name for node in walk(*items) if isinstance(node, ir.FuncCall) and isinstance(node.name, ir.ID)}
-    if not any(_looked_into(tu, name) for name in calls):
+    if not any(looked_into(tu, name) for name in calls):
         return items
     heads = (
         node.init.decls for node in walk(*items) if isinstance(node, ir.For) and isinstance(node.init, ir.DeclList)
@@ -48,7 +48,7 @@ def inlined_calls(
     return tuple(inlining.within(item, _DEEPEST) for item in items)
 
 
-def _looked_into(tu: TranslationUnit, name: str) -> bool:
+def looked_into(tu: TranslationUnit, name: str) -> bool:
     function = tu.functions.get(name)
     if function is None or not is_fixed(function) or (statement := _statement(function)) is None:
         return False
@@ -91,11 +91,10 @@ class _Inlining(Struct, frozen=True, eq=False):
     def call(self, node: ir.FuncCall, depth: int) -> Any | None:
         """What stands in a call's place; None where it stays."""
         name = node.name.name if isinstance(node.name, ir.ID) else ""
-        if name in self.own or not _looked_into(self.tu, name):
+        if name in self.own or not looked_into(self.tu, name):
             return None
         function = self.tu.functions[name]
-        declared = function.decl.type
-        parameters = [one for one in (declared.args.params if declared.args is not None else ()) if not _is_void(one)]
+        declared, parameters = function.decl.type, parameters_of(function)
         arguments = list(node.args.exprs) if node.args is not None else []
         if function.param_decls or len(parameters) != len(arguments):
             return None
@@ -104,10 +103,10 @@ class _Inlining(Struct, frozen=True, eq=False):
             return None
         statement = _statement(function)
         is_value = isinstance(statement, ir.Return)
-        if not self.may_move(statement, values.keys()) or is_value is _returns_nothing(declared):
+        if not self.may_move(statement, values.keys()) or is_value is returns_nothing(declared):
             return None
         put_in = replaced(statement.expr if is_value else statement, _known(values))
-        made = self.within(rebuilt(put_in, lambda inner: _direct(changed(inner, coord=node.coord))), depth - 1)
+        made = self.within(rebuilt(put_in, lambda inner: direct(changed(inner, coord=node.coord))), depth - 1)
         if sum(1 for _ in walk(made)) > _LONGEST:
             return None
         return self.types.converted(made, self.types.declared(declared.type)) if is_value else made
@@ -164,7 +163,7 @@ class _Inlining(Struct, frozen=True, eq=False):
                 return op not in STEPS
             case ir.FuncCall(name=ir.ID(name=name)):
                 known = name in VALUE_FUNCTIONS and name not in self.tu.defined_functions
-                return known or name in self.tu.pure_functions or _looked_into(self.tu, name)
+                return known or name in self.tu.pure_functions or looked_into(self.tu, name)
             case ir.FuncCall():
                 return False
             case ir.ID(name=name):
@@ -186,7 +185,7 @@ def _known(values: Mapping[str, Any]) -> Callable[[Any], Any]:
     return lambda node: values.get(node.name, node) if isinstance(node, ir.ID) else node
 
 
-def _direct(node: Any) -> Any:
+def direct(node: Any) -> Any:
     """``x.m`` for ``(&x)->m``, ``p[i].m`` for ``(p + i)->m``, ``x`` for ``*&x``."""
     match node:
         case ir.StructRef(type="->", name=ir.UnaryOp(op="&", expr=whole)):
@@ -198,11 +197,17 @@ def _direct(node: Any) -> Any:
     return node
 
 
+def parameters_of(function: ir.FuncDef) -> list[Any]:
+    """What a function takes; ``(void)`` is nothing."""
+    args = function.decl.type.args
+    return [one for one in (args.params if args is not None else ()) if not _is_void(one)]
+
+
 def _is_void(parameter: Any) -> bool:
-    return isinstance(parameter, ir.Typename) and _returns_nothing(parameter)
+    return isinstance(parameter, ir.Typename) and returns_nothing(parameter)
 
 
-def _returns_nothing(declared: Any) -> bool:
+def returns_nothing(declared: Any) -> bool:
     inner = declared.type
     return (
         isinstance(inner, ir.TypeDecl)

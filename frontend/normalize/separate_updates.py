@@ -88,11 +88,13 @@ class _Maker(Struct, frozen=True, eq=False):
                 yield None
 
     def is_integer(self, cell: Any) -> bool:
-        """Whether it is a variable, or a cell at a constant place, that holds an integer."""
+        """Whether it is a variable, a cell at a constant place, or a member, that holds an integer."""
         kind = self.types.of(cell)
         if kind is None or not kind.integer or kind.volatile or kind.atomic:
             return False
-        while isinstance(cell, ir.ArrayRef) and isinstance(cell.subscript, ir.Constant):
+        while isinstance(cell, ir.StructRef) or (
+            isinstance(cell, ir.ArrayRef) and isinstance(cell.subscript, ir.Constant)
+        ):
             cell = cell.name
         return isinstance(cell, ir.ID) and cell.name in self.symbols
 

@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from scopt import ir
+from scopt.frontend.normalize.called_bodies import has_body_of_statements
 from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.syntax.user_functions import lines_of
@@ -40,8 +41,8 @@ def macros_behind(tu: TranslationUnit, region: Region) -> dict[str, int]:
     while todo:
         name = todo.pop()
         seen.add(name)
-        for file, line in (*places.values.get(name, ()), *places.objects.get(name, ())):
-            found = _declaration(tu, file, line)
+        for place in (*places.values.get(name, ()), *places.objects.get(name, ())):
+            found = _declaration(tu, place)
             words |= found
             todo |= reachable_words(found, macros) - seen
     return baked_macros(words, macros)
@@ -78,22 +79,30 @@ def _lines_behind(tu: TranslationUnit, region: Region) -> frozenset[int]:
     while todo:
         name = todo.pop()
         seen.add(name)
-        for file, line in (*places.values.get(name, ()), *places.objects.get(name, ())):
-            if file == tu.file:
-                lines.add(line)
-            todo |= reachable_words(_declaration(tu, file, line), macros) - seen
+        for place in (*places.values.get(name, ()), *places.objects.get(name, ())):
+            if place.file == tu.file:
+                lines.update(range(place.line, place.last + 1))
+            todo |= reachable_words(_declaration(tu, place), macros) - seen
     return frozenset(lines)
 
 
 # --- declarations -----------------------------------------------------------------------------------------------------
 
 
-class _Places(Struct, frozen=True):
-    """Files and lines where names are declared. values: of constants, and of functions whose value may be known;
-    objects: of all others, tags too."""
+class _Place(Struct, frozen=True):
+    """A file, and the line where a declaration begins; of a function with a body, the last line of that too."""
 
-    values: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
-    objects: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    file: str
+    line: int
+    last: int
+
+
+class _Places(Struct, frozen=True):
+    """Where names are declared. values: of constants, and of functions that may take the place of a call; objects: of
+    all others, tags too."""
+
+    values: dict[str, list[_Place]] = field(default_factory=dict)
+    objects: dict[str, list[_Place]] = field(default_factory=dict)
 
 
 def _places(tu: TranslationUnit) -> _Places:
@@ -106,32 +115,35 @@ def _places_below(nodes: Iterable[Any]) -> _Places:
     todo: list[tuple[Any, bool]] = [(node, False) for node in nodes]
     while todo:
         node, local = todo.pop()
-        if isinstance(node, ir.Enumerator) or (isinstance(node, ir.FuncDef) and _is_one_statement(node)):
+        if isinstance(node, ir.Enumerator) or (isinstance(node, ir.FuncDef) and _may_stand_in(node)):
             name = node.name if isinstance(node, ir.Enumerator) else node.decl.name
             if node.coord is not None:
-                found.values.setdefault(name, []).append((node.coord.file, node.coord.line))
+                last = node.coord.line if isinstance(node, ir.Enumerator) else lines_of(node, node.coord.file)[-1]
+                found.values.setdefault(name, []).append(_Place(node.coord.file, node.coord.line, last))
         elif isinstance(node, _NAMING) and node.name and node.coord is not None and not local:
-            found.objects.setdefault(node.name, []).append((node.coord.file, node.coord.line))
+            place = _Place(node.coord.file, node.coord.line, node.coord.line)
+            found.objects.setdefault(node.name, []).append(place)
         todo.extend((child, local or isinstance(child, (ir.Compound, ir.ParamList))) for child in node.parts)
     return found
 
 
-def _is_one_statement(function: ir.FuncDef) -> bool:
-    """Whether a function's body is one ``return`` or assignment, which may take the place of a call."""
-    return [type(item) for item in function.body.block_items or ()] in ([ir.Return], [ir.Assignment])
+def _may_stand_in(function: ir.FuncDef) -> bool:
+    """Whether a function's body may take the place of a call."""
+    one_statement = [type(item) for item in function.body.block_items or ()] in ([ir.Return], [ir.Assignment])
+    return one_statement or has_body_of_statements(function)
 
 
-def _declaration(tu: TranslationUnit, file: str, line: int) -> frozenset[str]:
-    """The words of the declaration on a line, from the semicolon before it
+def _declaration(tu: TranslationUnit, place: _Place) -> frozenset[str]:
+    """The words of the declaration at a place, from the semicolon before it
     to the one that ends it, and of conditions inside."""
-    raw = tu.preprocessed.raw if file == tu.file else _scanned(file)
+    raw = tu.preprocessed.raw if place.file == tu.file else _scanned(place.file)
     if raw is None:
         return frozenset(tu.preprocessed.all_macros)
-    if not 0 < line <= len(raw.line_starts):
+    if not 0 < place.line <= place.last <= len(raw.line_starts):
         return frozenset()
-    tokens, first = raw.tokens, raw.line_starts[line - 1]
+    tokens, first = raw.tokens, raw.line_starts[place.line - 1]
     low = bisect_left(tokens, first, key=lambda token: token.start)
-    high = bisect_left(tokens, raw.line_end(first), key=lambda token: token.start)
+    high = bisect_left(tokens, raw.line_end(raw.line_starts[place.last - 1]), key=lambda token: token.start)
     while low and tokens[low - 1].text != ";":
         low -= 1
     while high < len(tokens) and tokens[high - 1].text != ";":

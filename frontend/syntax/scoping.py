@@ -145,7 +145,7 @@ class _Renamer:
         fresh = name
         if name in active or name in self.declared or (name in self.taken and name not in self.iterators):
             fresh = self.fresh(name)
-        decl = self.rename(decl if start is decl.init else changed(decl, init=start), fresh)
+        decl = renamed_declaration(decl if start is decl.init else changed(decl, init=start), fresh)
         scope[name] = fresh
         self.iterators.add(fresh)
         init = node.init if decl is node.init.decls[0] else changed(node.init, decls=[decl])
@@ -158,7 +158,7 @@ class _Renamer:
         is_free = name not in self.taken and name not in self.iterators and name not in self.declared
         fresh = name if is_free else self.fresh(name)
         scope[name] = fresh
-        self.declared[fresh] = self.rename(node, fresh)
+        self.declared[fresh] = renamed_declaration(node, fresh)
         return self.declared[fresh]
 
     def fresh(self, name: str) -> str:
@@ -170,15 +170,16 @@ class _Renamer:
         self.taken.add(candidate)
         return candidate
 
-    @staticmethod
-    def rename(decl: ir.Decl, name: str) -> ir.Decl:
-        if decl.name == name:
-            return decl
 
-        def inner(declared: Any) -> Any:
-            if isinstance(declared, ir.TypeDecl):
-                return changed(declared, declname=name)
-            below = getattr(declared, "type", None)
-            return declared if below is None else changed(declared, type=inner(below))
+def renamed_declaration(decl: ir.Decl, name: str) -> ir.Decl:
+    """The declaration of a variable of another name."""
+    if decl.name == name:
+        return decl
 
-        return changed(decl, name=name, type=inner(decl.type))
+    def inner(declared: Any) -> Any:
+        if isinstance(declared, ir.TypeDecl):
+            return changed(declared, declname=name)
+        below = getattr(declared, "type", None)
+        return declared if below is None else changed(declared, type=inner(below))
+
+    return changed(decl, name=name, type=inner(decl.type))

@@ -262,7 +262,7 @@ class _Steps(Struct, frozen=True, eq=False):
         moving = self.text.iterators[self.step.position] in identifiers(corner)
         if start is None or moving or not same or array.rows:
             self.refuse("a kernel updates cells that aren't linear")
-        flat = {one.variable: one for one in self.program.source.arrays.values() if one.flat}
+        flat = self.program.source.flat
         row, column = self.positions(instances)
         meant = instances.domain_map().apply_range(write.relation)
         # dimensions that the reference has no brackets for

@@ -137,8 +137,7 @@ class _Turned(Struct, frozen=True, eq=False):
         rows = [k for k, moved in enumerate(outer) if moved != (0, 0)]
         if last != (self.turned.skew, 1) or len(rows) != 1 or outer[rows[0]] != (1, 0):
             self.refuse("packs other elements")
-        flat = {one.variable: one for one in self.program.source.arrays.values() if one.flat}
-        own = row_length(source, rows[0], flat)
+        own = row_length(source, rows[0], self.program.source.flat)
         if not same_tree(length, plus(own, self.turned.skew)):
             self.refuse("takes rows to be longer, or shorter, than they are")
 

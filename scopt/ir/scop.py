@@ -12,6 +12,7 @@ from typing import Literal
 
 import islpy as isl
 from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.diagnostics import Location, Remark
@@ -54,6 +55,7 @@ class Array(Struct, frozen=True, eq=False):
       no C.
     local: declared inside the region, so that the printer has to declare it. declaration: that declaration, else None.
     flat: C knows one dimension only; ``A[i][j]`` in a statement's body stands for ``A[i * extent + j]``.
+    inner: so many of the last dimensions are those of a member in each element, as in ``A[i][j].x[k]``.
     memory: memory that the text asks for itself, behind a pointer of this name, which nothing assigns.
     rows: C reaches each row through a pointer of its own: rows are at no fixed distance from each other.
     """
@@ -72,6 +74,7 @@ class Array(Struct, frozen=True, eq=False):
     flat: bool = False
     memory: bool = False
     rows: bool = False
+    inner: int = 0
 
     @property
     def rank(self) -> int:
@@ -266,6 +269,17 @@ class Scop(Struct, frozen=True, eq=False):
         for statement in self.statements[1:]:
             union = union.union(isl.UnionSet.from_set(statement.domain))
         return union.intersect_params(self.context)
+
+    @property
+    def flat(self) -> dict[str, Array]:
+        """Arrays that C knows one dimension of, by their names there, with the dimensions that it doesn't know: of
+        structures as many as their members have outside of them."""
+        arrays = (array for array in self.arrays.values() if array.flat)
+        return {
+            one.variable: replace(one, extents=one.extents[:rank], sizes=one.sizes[:rank], inner=0)
+            for one in arrays
+            if (rank := one.rank - one.inner)
+        }
 
     def statement(self, name: str) -> Statement:
         return next(s for s in self.statements if s.name == name)

@@ -14,10 +14,12 @@ HEAD = """#include <stdio.h>
 typedef struct { unsigned char r, g, b; } rgb;
 typedef struct { double re, im; } number;
 typedef struct { int score, gap; } cell;
+typedef struct { double at; float f[9]; struct { int x[2]; } in; } node;
 enum { H = 70, W = 90 };
 static rgb in[H * W], out[H * W];
 static number A[W * W], B[W * W], C[W * W];
 static cell t[H * W];
+static node nodes[H * W], others[H * W];
 static int rows[H], u[H], v[W];
 static double sums[W];
 """
@@ -35,6 +37,11 @@ BODIES = {
     "tables": "for (int y = 1; y < h; y++) for (int x = 1; x < w; x++) { int p = y * w + x;"
     " t[p].gap = t[p - 1].gap > t[p - w].score ? t[p - 1].gap - 1 : t[p - w].score - 2;"
     " int d = t[p - w - 1].score + (u[y] == v[x] ? 3 : -1); t[p].score = d > t[p].gap ? d : t[p].gap; }",
+    "streams": f"{LOOPS} {{ node *o = &others[y * w + x]; o->f[0] = nodes[y * w + x].f[0];"
+    " o->f[1] = nodes[y * w + x - 1].f[1]; o->f[5] = nodes[(y - 1) * w + x + 1].f[5] + nodes[y * w + x].at; }",
+    "relaxes": f"{LOOPS} {{ float s = 0; for (int k = 0; k < 9; k++) s += nodes[y * w + x].f[k];"
+    " for (int k = 0; k < 9; k++) nodes[y * w + x].f[k] += (s / 9 - nodes[y * w + x].f[k]) / 2;"
+    " nodes[y * w + x - w].in.x[1] += nodes[y * w + x].in.x[0] + y; }",
     "steps": "for (int s = 0; s < 9; s++)"
     f" {{ {LOOPS} B[y * w + x].re = (A[y * w + x - 1].re + A[y * w + x + 1].re + A[y * w + x - w].re) / 3;"
     f" {LOOPS} A[y * w + x].re = B[y * w + x].re; }}",
@@ -42,6 +49,10 @@ BODIES = {
 MAIN = """int main(void) {
   for (int i = 0; i < H * W; i++) in[i].r = i * 7, in[i].g = i * 5 % 91, in[i].b = i % 13, t[i].score = i % 3;
   for (int i = 0; i < W * W; i++) A[i].re = i % 7, A[i].im = i % 5, B[i].re = i % 3, B[i].im = i % 11;
+  for (int i = 0; i < H * W; i++) {
+    nodes[i].at = i % 5; nodes[i].in.x[0] = i % 23;
+    for (int k = 0; k < 9; k++) nodes[i].f[k] = (i * 3 + k) % 17;
+  }
   for (int i = 0; i < H; i++) u[i] = i * i % 4;
   for (int i = 0; i < W; i++) v[i] = i * 3 % 4;
   f(H, W);
@@ -49,6 +60,9 @@ MAIN = """int main(void) {
   for (int i = 0; i < H * W; i++)
     s = s * 31 + in[i].r + 3 * out[i].r + 5 * out[i].g + 7 * out[i].b + t[i].score + 9 * t[i].gap;
   for (int i = 0; i < W * W; i++) s = s * 31 + (long)(A[i].re * 16 + B[i].re * 8 + C[i].re + 3 * C[i].im);
+  for (int i = 0; i < H * W; i++)
+    for (int k = 0; k < 9; k++)
+      s = s * 31 + (long)(nodes[i].f[k] * 64 + others[i].f[k] * 8) + nodes[i].in.x[1];
   for (int i = 0; i < H; i++) s = s * 31 + rows[i];
   for (int i = 0; i < W; i++) s = s * 31 + (long)sums[i];
   printf("%lu\\n", s);

@@ -182,10 +182,21 @@ def test_structures_lie_in_rows(body: str) -> None:
     assert all(array.flat for array in made.arrays.values() if array.within)
 
 
+def test_members_that_are_arrays_lie_in_rows_of_structures() -> None:
+    """The dimensions of the member come behind those of the rows."""
+    made = members("c[i * m + j].v[1] = d[i * m + j].v[0] + c[i * m + j].r;")
+    ranks = {array.spelling: (array.rank, array.inner) for array in made.arrays.values() if array.within}
+    assert ranks == {"c[].v[]": (3, 1), "d[].v[]": (3, 1), "c[].r": (2, 0)}
+    written = next(a for s in made.statements for a in s.accesses if a.is_write)
+    assert written.relation.is_equal(isl.Map("[n, m] -> { S0[i, j] -> c__v[i, j, 1] : 0 <= i < n and 0 <= j < m }")), (
+        written.relation
+    )
+    assert {name: one.rank for name, one in made.flat.items()} == {"c": 2, "d": 2}
+
+
 @pytest.mark.parametrize(
     "body",
     [
-        "c[i * m + j].r = d[i * m + j].g; c[i * m + j].v[0] = 2;",  # a member is an array
         "c[i * m + j].r = d[i * m + j].g; c->g = 2;",
         "c[i * m + j].r = d[i * m + j].g; c[j * n + i].g = 2;",
         "c[i * m + j].r = d[i * m + j].g; c[i * m + 2 * j].g = 2;",

@@ -64,7 +64,7 @@ ALL = (-(1 << 31), (1 << 31) - 1)
         ("for (int k = 2; k < 9; k++) o[i] = t[k * k];", (4, 64)),
         ("for (int k = a[i]; k < 9; k++) o[i] = t[k * 0 + 2];", (2, 2)),
         ("for (int k = 9; k >= 1; k--) o[i] = t[k * k];", (1, 81)),
-        ("o[i] = t[b[i]] + *t;", None),
+        ("o[i] = t[b[i]] + *t;", (0, 255)),
     ],
 )
 def test_values(body: str, values: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,378 @@
+"""Calls of functions of several statements as these statements, for loops to be seen with all that they do: what
+``update(w, x, y)`` writes, the sum that ``distance(a[i], b[k])`` computes.
+
+A parameter that a function doesn't change is what is given for it, any other one a variable. Locals get names of their
+own; what is returned is assigned. `scopt.frontend.normalize.inlining` takes functions of one statement, and functions
+that only compute a value from values stay calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from msgspec import Struct, field
+
+from scopt import ir
+from scopt.frontend.normalize.arguments import Arguments, Scope, changeable
+from scopt.frontend.normalize.inlining import direct, looked_into, parameters_of, returns_nothing
+from scopt.frontend.normalize.returns import without_returns
+from scopt.frontend.syntax.purity import is_fixed
+from scopt.frontend.syntax.scoping import renamed_declaration
+from scopt.frontend.syntax.structs import reference_of
+from scopt.frontend.syntax.symbols import Symbol, symbol_of
+from scopt.frontend.syntax.unit import Region, TranslationUnit
+from scopt.ir.effects import effects, opaque_words
+from scopt.ir.walks import changed, copied, rebuilt, replaced, same_items, same_tree, walk
+
+# Functions in functions; nodes that a region gets in the place of calls, and stores and loops: what is longer takes
+# schedulers long, and was written in parts since these are loops of their own.
+_DEEPEST = 6
+_LONGEST = 2500
+_STATEMENTS = 40
+_NEVER = (ir.Goto, ir.Label, ir.Switch, ir.InitList, ir.Pragma, ir.FuncDef, ir.Typedef, ir.CompoundLiteral)
+
+Sink = Callable[[Any], Any]
+
+
+class Called(Struct, frozen=True):
+    """A region's statements, in which functions' statements stand in the place of calls, and the names that these have
+    got."""
+
+    items: tuple[Any, ...]
+    names: frozenset[str] = frozenset()
+
+
+def with_called_bodies(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol]) -> Called:
+    """symbols: what names mean where the region begins."""
+    calls = {node.name.name for node in walk(*region.items) if isinstance(node, ir.FuncCall) and _is_named(node)}
+    if not any(_has_body(tu, name) for name in calls):
+        return Called(region.items)
+    own = frozenset(
+        node.name
+        for node in walk(region.function)
+        if isinstance(node, (ir.Decl, ir.Typedef, ir.Enumerator)) and node is not region.function.decl and node.name
+    )
+    bodies = _Bodies(tu, region, own, Arguments(tu, region))
+    items = bodies.items(region.items, dict(symbols), ())
+    if same_items(items, region.items) or _is_long(items):
+        return Called(region.items)
+    return Called(tuple(items), frozenset(bodies.names))
+
+
+def has_body_of_statements(function: ir.FuncDef) -> bool:
+    """Whether a function has a body that may stand in the place of a call, as far as its statements tell."""
+    if not is_fixed(function) or function.param_decls:
+        return False
+    for node in walk(function.body):
+        if isinstance(node, _NEVER) or (isinstance(node, ir.FuncCall) and opaque_words(node) is not None):
+            return False
+        if isinstance(node, (ir.Struct, ir.Union)) and node.decls is not None:
+            return False
+        if isinstance(node, ir.Enum) and node.values is not None:
+            return False
+        if isinstance(node, ir.Decl) and (node.storage or node.name is None or isinstance(node.type, ir.FuncDecl)):
+            return False
+    return True
+
+
+def _has_body(tu: TranslationUnit, name: str) -> bool:
+    return tu.worked_out("body", lambda: _may_stand_in(tu, name), name)
+
+
+def _may_stand_in(tu: TranslationUnit, name: str) -> bool:
+    function = tu.functions.get(name)
+    if function is None or name in tu.pure_functions or looked_into(tu, name) or not has_body_of_statements(function):
+        return False
+    if any(True for _ in tu.openmp.below((function.body,))) or any(one.function is function for one in tu.regions):
+        return False
+    return without_returns(function.body.block_items or (), lambda value: ir.EmptyStatement()) is not None
+
+
+def _is_named(node: ir.FuncCall) -> bool:
+    return isinstance(node.name, ir.ID)
+
+
+def _is_long(items: Iterable[Any]) -> bool:
+    """Whether there are more statements than are taken together."""
+    stores = sum(
+        isinstance(node, ir.For) or (isinstance(node, ir.Assignment) and not isinstance(node.lvalue, ir.ID))
+        for node in walk(*items)
+    )
+    return stores > _STATEMENTS
+
+
+class _Bodies(Struct, eq=False):
+    """own: names that the region's function declares; others mean in it what they mean in all of the file. names: of
+    what has been put in. nodes: how many of them."""
+
+    tu: TranslationUnit
+    region: Region
+    own: frozenset[str]
+    arguments: Arguments
+    names: set[str] = field(default_factory=set)
+    nodes: int = 0
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+
+    def items(self, items: Sequence[Any], scope: Scope, stack: tuple[str, ...]) -> Sequence[Any]:
+        """The items of a block; scope: gets what they declare."""
+        made: list[Any] = []
+        for item in items:
+            made += self.statement(item, scope, stack)
+        return items if same_items(made, items) else made
+
+    def statement(self, node: Any, scope: Scope, stack: tuple[str, ...]) -> list[Any]:
+        """What stands in a statement's place."""
+        match node:
+            case ir.Compound():
+                made = self.items(node.block_items or (), dict(scope), stack)
+                return [node if made is node.block_items or not node.block_items else changed(node, block_items=made)]
+            case ir.For():
+                inner = dict(scope)
+                for decl in node.init.decls if isinstance(node.init, ir.DeclList) else ():
+                    inner[decl.name] = symbol_of(decl, inner)
+                return [self.with_part(node, "stmt", inner, stack)]
+            case ir.While() | ir.DoWhile():
+                return [self.with_part(node, "stmt", scope, stack)]
+            case ir.If():
+                before, cond = self.expression(node.cond, scope, stack)
+                node = node if cond is node.cond else changed(node, cond=cond)
+                return [*before, self.with_part(self.with_part(node, "iftrue", scope, stack), "iffalse", scope, stack)]
+            case ir.Decl():
+                return self.declaration(node, scope, stack)
+            case ir.FuncCall():
+                if (found := self.call(node, None, scope, stack)) is not None:
+                    return found
+            case ir.Assignment(op="=", lvalue=ir.ID(), rvalue=ir.FuncCall() as call) if self.is_plain(node, scope):
+                if (found := self.call(call, lambda value: changed(node, rvalue=value), scope, stack)) is not None:
+                    return found
+            case ir.Assignment() | ir.UnaryOp():
+                pass
+            case _:
+                return [node]
+        before, made = self.expression(node, scope, stack)
+        return [*before, made]
+
+    def with_part(self, node: Any, name: str, scope: Scope, stack: tuple[str, ...]) -> Any:
+        part = getattr(node, name)
+        if part is None:
+            return node
+        made = self.statement(part, dict(scope), stack)
+        if len(made) == 1:
+            return node if made[0] is part else changed(node, **{name: made[0]})
+        return changed(node, **{name: ir.Compound(made, part.coord)})
+
+    def declaration(self, node: ir.Decl, scope: Scope, stack: tuple[str, ...]) -> list[Any]:
+        found: list[Any] | None = None
+        if isinstance(node.init, ir.FuncCall) and isinstance(node.type, ir.TypeDecl) and not node.storage:
+            variable = ir.ID(node.name, node.coord)
+            inner = {**scope, node.name: symbol_of(node, scope)}
+            found = self.call(node.init, lambda value: ir.Assignment("=", variable, value, node.coord), inner, stack)
+            if found is not None and node.name not in {one.name for one in walk(node.init) if isinstance(one, ir.ID)}:
+                scope[node.name] = inner[node.name]
+                return [changeable(node), *found]
+        before, init = self.expression(node.init, scope, stack) if node.init is not None else ([], None)
+        if node.name and not isinstance(node.type, ir.FuncDecl):
+            scope[node.name] = symbol_of(node, scope)
+        return [*before, node if init is node.init else changed(node, init=init)]
+
+    def is_plain(self, node: ir.Assignment, scope: Scope) -> bool:
+        """Whether an assigned variable is one that no function writes."""
+        symbol = scope.get(node.lvalue.name)
+        return symbol is not None and not self.arguments.may_change(node.lvalue.name, symbol)
+
+    def expression(self, node: Any, scope: Scope, stack: tuple[str, ...]) -> tuple[list[Any], Any]:
+        """Statements in front of the one that an expression stands in, and the expression with their results. Only of
+        functions that write nothing: nobody sees that they are called earlier."""
+        before: list[Any] = []
+
+        def part(inner: Any) -> Any:
+            if inner is None:
+                return None
+            more, made = self.expression(inner, scope, stack)
+            before.extend(more)
+            return made
+
+        match node:
+            case ir.FuncCall():
+                args = node.args and changed(node.args, exprs=[part(one) for one in node.args.exprs])
+                call = node if not before else changed(node, args=args)
+                found = self.value(call, scope, stack)
+                return (before, call) if found is None else ([*before, *found[0]], found[1])
+            case ir.BinaryOp(op="&&" | "||", left=left):
+                made = part(left)
+                return before, node if made is left else changed(node, left=made)
+            case ir.TernaryOp(cond=cond):
+                made = part(cond)
+                return before, node if made is cond else changed(node, cond=made)
+            case ir.BinaryOp(left=left, right=right):
+                fields = {"left": part(left), "right": part(right)}
+            case ir.Assignment(lvalue=lvalue, rvalue=rvalue):
+                fields = {"rvalue": part(rvalue), "lvalue": part(lvalue)}
+            case ir.Cast(expr=inner):
+                fields = {"expr": part(inner)}
+            case ir.UnaryOp(op=op, expr=inner) if op not in ("sizeof", "_Alignof", "__alignof__"):
+                fields = {"expr": part(inner)}
+            case ir.ArrayRef(name=name, subscript=subscript):
+                fields = {"name": part(name), "subscript": part(subscript)}
+            case _:
+                return [], node
+        return before, changed(node, **fields) if before else node
+
+    # --- calls --------------------------------------------------------------------------------------------------------
+
+    def value(self, node: ir.FuncCall, scope: Scope, stack: tuple[str, ...]) -> tuple[list[Any], Any] | None:
+        """The statements that find what a call returns, and the variable that has it; None where the call stays."""
+        function = self.function(node, stack)
+        if function is None or returns_nothing(function.decl.type):
+            return None
+        name = self.fresh(node.name.name)
+        result = ir.ID(name, node.coord)
+        inner = function.decl.type.type
+        if not isinstance(inner, ir.TypeDecl) or not isinstance(inner.type, ir.IdentifierType):
+            return None
+        declared = changed(inner, declname=name, quals=[], coord=node.coord)
+        decl = ir.Decl(name, [], [], [], [], declared, None, None, node.coord)
+        scope[name] = symbol_of(decl, scope)
+        made = self.call(node, lambda value: ir.Assignment("=", result, value, node.coord), scope, stack)
+        if made is None or not effects(*made).written <= self.names:
+            return None
+        return [decl, *made], copied(result)
+
+    def function(self, node: ir.FuncCall, stack: tuple[str, ...]) -> ir.FuncDef | None:
+        """The function whose body may stand in a call's place."""
+        name = node.name.name if _is_named(node) else ""
+        if name in self.own or name in stack or len(stack) >= _DEEPEST or not _has_body(self.tu, name):
+            return None
+        return self.tu.functions[name]
+
+    def call(self, node: ir.FuncCall, sink: Sink | None, scope: Scope, stack: tuple[str, ...]) -> list[Any] | None:
+        """The statements in a call's place; None where it stays. sink: makes a statement of the value; None if nobody
+        asks for it."""
+        function = self.function(node, stack)
+        if function is None:
+            return None
+        declared, parameters = function.decl.type, parameters_of(function)
+        arguments = list(node.args.exprs) if node.args is not None else []
+        if len(parameters) != len(arguments) or not all(isinstance(one, ir.Decl) for one in parameters):
+            return None
+        types = self.arguments.types(scope)
+        wanted = None if returns_nothing(declared) else types.declared(declared.type)
+        if sink is not None and (wanted is None or wanted.layers):
+            return None
+        if not self.means_the_same(function, parameters, scope):
+            return None
+        kept, tried = set(self.names), self.nodes
+        done = effects(function.body)
+        values: dict[str, Any] = {}
+        before: list[Any] = []
+        inner = dict(scope)
+        for parameter, argument in zip(parameters, arguments, strict=True):
+            given = self.arguments.given(parameter, argument, function, done, self.fresh(parameter.name), scope)
+            if given is None:
+                return None
+            if isinstance(given, ir.Decl):
+                before.append(given)
+                values[parameter.name] = ir.ID(given.name, node.coord)
+                inner[given.name] = symbol_of(given, inner)
+            else:
+                values[parameter.name] = given
+        names = {one.name: self.fresh(one.name) for one in walk(function.body) if isinstance(one, ir.Decl)}
+        body = [self.put_in(item, values, names, node) for item in function.body.block_items or ()]
+        inner.update({one.name: symbol_of(one, inner) for one in walk(*body) if isinstance(one, ir.Decl)})
+
+        def returned(value: Any) -> Any:
+            if sink is None or value is None:
+                return value if value is not None else ir.EmptyStatement()
+            made = self.arguments.types(inner).converted(value, wanted)
+            return copied(sink(made if made is not None else value))
+
+        statements = without_returns(body, returned)
+        self.nodes += sum(1 for _ in walk(*body))
+        if statements is None or self.nodes > _LONGEST:
+            self.names, self.nodes = kept, tried
+            return None
+        # Names are new, so that no block has to keep them apart.
+        made = self.items(statements, inner, (*stack, node.name.name))
+        scope.update({name: inner[name] for name in self.names & inner.keys()})
+        return [*before, *made]
+
+    def put_in(self, item: Any, values: Mapping[str, Any], names: Mapping[str, str], call: Any) -> Any:
+        """A function's statement with arguments in the place of parameters, and other names."""
+
+        def change(node: Any) -> Any:
+            if isinstance(node, ir.ID) and node.name in values:
+                return copied(values[node.name])
+            return node
+
+        def named(node: Any) -> Any:
+            match node:
+                case ir.ID(name=name) if name in names:
+                    return changed(node, name=names[name])
+                case ir.Decl(name=str(name)) if name in names:
+                    return renamed_declaration(node, names[name])
+            return node
+
+        made = replaced(rebuilt(item, named), change)
+        return rebuilt(made, lambda inner: direct(changed(inner, coord=call.coord)))
+
+    def fresh(self, name: str) -> str:
+        made = next(one for k in count(2) if (one := f"{name}_{k}") not in self.tu.reserved and one not in self.names)
+        self.names.add(made)
+        return made
+
+    # --- what names and parameters mean -------------------------------------------------------------------------------
+
+    def means_the_same(self, function: ir.FuncDef, parameters: Sequence[ir.Decl], scope: Scope) -> bool:
+        """Whether a function's body means in the region what it means where it stands, and nothing asks for its
+        variables' addresses."""
+        known = {one.name for one in parameters}
+        declared = [one for one in walk(function.body) if isinstance(one, ir.Decl)]
+        local = {one.name for one in declared}
+        if local & known or any(name in scope and scope[name].kind == "global" for name in local):
+            return False
+        types = {one.name: one.type for one in declared}
+        if any(_is_special(one) or not same_tree(one.type, types[one.name]) for one in declared):
+            return False
+        pointers = {one.name for one in parameters if isinstance(one.type, (ir.PtrDecl, ir.ArrayDecl))}
+        nodes = list(walk(function.body))
+        called = {id(one.name) for one in nodes if isinstance(one, ir.FuncCall)}
+        for one in nodes:
+            if isinstance(one, ir.UnaryOp) and one.op in ("&", "sizeof", "_Alignof", "__alignof__"):
+                inside = one.expr if one.op == "&" else None
+                if inside is None or isinstance(inside, ir.ID) or _base(inside) not in pointers | self.globals(scope):
+                    return False
+            if isinstance(one, ir.IdentifierType) and not self.own.isdisjoint(one.names):
+                return False
+            if not isinstance(one, ir.ID) or one.name in known or one.name in local:
+                continue
+            if one.name in self.own or (id(one) not in called and not self.is_of_the_file(one.name, scope)):
+                return False
+        return True
+
+    def globals(self, scope: Scope) -> set[str]:
+        return {name for name, symbol in scope.items() if symbol.kind == "global"} - self.own
+
+    def is_of_the_file(self, name: str, scope: Scope) -> bool:
+        symbol = scope.get(name)
+        if name in self.region.symbolic or symbol is None or symbol.type.volatile or symbol.thread_local:
+            return False
+        return symbol.kind in ("global", "enum-constant", "typedef", "type")
+
+
+def _is_special(node: ir.Decl) -> bool:
+    """Whether a local is an array whose extents are no constants, or volatile."""
+    inner: Any = node.type
+    while isinstance(inner, ir.ArrayDecl):
+        if inner.dim is None or any(isinstance(one, ir.ID) for one in walk(inner.dim)):
+            return True
+        inner = inner.type
+    quals = getattr(inner, "quals", None) or ()
+    return "volatile" in quals or "_Atomic" in quals
+
+
+def _base(node: Any) -> str:
+    base = reference_of(node).base
+    return base.name if isinstance(base, ir.ID) else ""

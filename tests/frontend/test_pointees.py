@@ -1,0 +1,104 @@
+"""What the file shows that pointers lead to."""
+
+from __future__ import annotations
+
+import pytest
+
+from scopt.frontend.region.parse import parse
+from scopt.frontend.syntax.pointees import Pointees
+from scopt.options import Options
+
+BEFORE = """#include <stdlib.h>
+static double *u, *v; double *w; static double A[9], B[9][9]; static double *kept, *stepped;
+static double *fresh(int n) { double *p = malloc(n); if (!p) exit(1); return p; }
+static double *cached(int n) { static double *p; if (!p) p = malloc(n); return p; }
+static double *same(double *p) { return p; }
+static double *registered(int n) { double *p = malloc(n); kept = p; return p; }
+double *visible(int n) { double *p = malloc(n); return p; }
+void unknown(double **p);
+static void set(void) { u = malloc(8); v = malloc(8); w = malloc(8); stepped = malloc(8); stepped++; stepped += 3; }
+struct box { double *p, own[9]; };
+"""
+
+
+def are_apart(body: str, more: str = "") -> bool:
+    """Whether what `f` gets is."""
+    text = f"{BEFORE}static void f(double *a, double *b) {{ a[0] = b[0]; }}\n{more}\nvoid g(int n) {{ {body} }}\n"
+    tu = parse(text.encode(), "in.c", Options())
+    return Pointees.of(tu.ast, tu.defined_functions).are_apart(tu.functions["f"], "a", "b")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "double *p = malloc(n), *q = malloc(n); f(p, q);",
+        "double *p, *q; p = (double *)malloc(n); q = calloc(n, 8); f(p + 3, &q[n]); f(p, q - n);",
+        "double *p = fresh(n), *q = fresh(n); f(p, q);",
+        "double *p = registered(n), *q = fresh(n); f(q, p);",
+        "double *p = fresh(n), *q = fresh(n); p += n; q++; f(p, q);",
+        "double *p = NULL, *q = fresh(n); if (n) p = fresh(n); f(p, q);",
+        "f(A, B[2]); f(A + 1, &B[n][3]);",
+        "double p[9], *q = fresh(n); f(p, q); f(&p[2], A);",
+        "set(); f(u, v); f(u, stepped);",
+        "double *p = n ? A : B[0], *q = fresh(n); f(p, q);",
+    ],
+)
+def test_apart(body: str) -> None:
+    assert are_apart(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "double *p = malloc(n); f(p, p);",
+        "double *p = malloc(n), *q = p + 3; f(p, q);",
+        "double *p = malloc(n), *q = malloc(n); f(p, q); f(q, p);",
+        "double *p = malloc(n), *q = malloc(n), *t = p; p = q; q = t; f(p, q);",
+        "double *p = cached(n), *q = cached(n); f(p, q);",
+        "double *p = fresh(n), *q = same(p); f(p, q);",
+        "double *p = visible(n), *q = visible(n); f(p, q);",
+        "double *p = fresh(n), *q = fresh(n); unknown(&p); f(p, q);",
+        "double *p = fresh(n), *q = fresh(n); *(long *)&p = 3; f(p, q);",
+        "set(); f(u, w);",
+        "set(); f(u, u);",
+        "set(); f(u, v); u = v;",
+        "f(A, A + 3);",
+        "f(B[1], B[2]);",
+        "struct box s; s.p = fresh(n); f(s.p, A);",
+        "struct box s; f(s.own, A);",
+        "double *p = fresh(n), *t[2] = {p, p}; f(t[0], t[1]);",
+        "double *p = fresh(n); f(p, n + p);",
+        "double *p = fresh(n), *q = fresh(n); { double *p = q; f(p, q); }",
+        "double *p = fresh(n), *q = fresh(n); f(p, q); void (*h)(double *, double *) = f; h(p, p);",
+        "double *p = fresh(n); f(p, (double *)n);",
+        "double *p = fresh(n), *q = realloc(p, n); f(p, q);",
+        "double *x; for (int i = 0; i < n; i++) { double *p = fresh(n); if (i) f(p, x); x = p; }",
+    ],
+)
+def test_perhaps_not_apart(body: str) -> None:
+    assert not are_apart(body)
+
+
+def test_through_functions() -> None:
+    twice = "static void h(double *x, double *y, double *z) { f(x, y); f(x, z); }"
+    assert are_apart("double *p = fresh(n); h(p, A, B[0]);", twice)
+    assert not are_apart("double *p = fresh(n); h(p, A, B[0]); h(A, B[0], A);", twice)
+
+
+def test_recursion() -> None:
+    again = "static void h(double *x, double *y, int n) { if (n) h(x + 1, y, n - 1); f(x, y); }"
+    assert are_apart("double *p = fresh(n); h(p, A, n);", again)
+    swapped = again.replace("h(x + 1, y", "h(y, x")
+    assert not are_apart("double *p = fresh(n); h(p, A, n);", swapped)
+
+
+def test_functions_of_other_files_may_call() -> None:
+    text = "static double A[9], B[9]; void f(double *a, double *b) { a[0] = b[0]; } void g(void) { f(A, B); }"
+    tu = parse(text.encode(), "in.c", Options())
+    assert not Pointees.of(tu.ast, tu.defined_functions).are_apart(tu.functions["f"], "a", "b")
+
+
+def test_what_changes_in_the_function() -> None:
+    text = "static double A[9], B[9]; static void f(double *a, double *b) { a = b; } void g(void) { f(A, B); }"
+    tu = parse(text.encode(), "in.c", Options())
+    assert not Pointees.of(tu.ast, tu.defined_functions).are_apart(tu.functions["f"], "a", "b")
