@@ -23,8 +23,8 @@ from scopt.ir.scop import Scop, Statement
 
 def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool = True) -> bool:
     """Threads, tiles, reductions in another order, searches that leave out blocks, extremes that masks choose, rows
-    that data shift, or vector loops of narrower values or of records, over what was no innermost loop, or whose branches
-    compilers leave as they are. threads: whether they are there."""
+    that data shift, or vector loops of narrower values or of records, over what was no innermost loop, or whose
+    branches compilers leave as they are. threads: whether they are there."""
     loops = loops_of(nest)
     if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest):
         return True
