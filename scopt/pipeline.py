@@ -250,7 +250,7 @@ def _with_parts(
 ) -> tuple[dict[int, _Done], tuple[Remark, ...]]:
     """With the parts of marked regions that could not be taken as a whole, and what is to be told of them. What a user
     gives for regions is for whole ones."""
-    refused = [item for item in done.values() if _has_parts(item)]
+    refused = [item for item in done.values() if _has_parts(item) or _is_idle(item)]
     if not refused or options.schedule_file or options.decisions:
         return done, ()
     from scopt.frontend.region.parts import news, parts_of  # one run in many needs it
@@ -263,7 +263,30 @@ def _with_parts(
     parts = {first + position: Placed(again, region) for position, region in enumerate(found.regions)}
     given = (Wanted(),) * (first + len(parts))
     told = news(found.remarks, (remark for item in refused for remark in item.outcome.remarks))
-    return done | _all_transformed(parts, options, given, end), told
+    made = _all_transformed(parts, options, given, end)
+    gaining = [part.region.start for part in made.values() if part.outcome.text is not None and not part.outcome.idle]
+    for number, item in list(done.items()):
+        if not _is_idle(item):
+            continue
+        region = item.region
+        if any(region.start <= start < region.end for start in gaining):
+            done = done | {number: _in_parts(item)}
+        else:
+            made = {key: part for key, part in made.items() if not region.start <= part.region.start < region.end}
+    return done | made, told
+
+
+def _is_idle(item: _Done) -> bool:
+    """Whether a marked region gains nothing as a whole, some of whose loops it executes as they are."""
+    return item.outcome.idle and item.region.marked and not item.region.pragmas.used
+
+
+def _in_parts(item: _Done) -> _Done:
+    """The region as it was, but for parts of it."""
+    message = "as a whole, it would have neither parallel loops nor vector loops: only loops inside are transformed"
+    remark = Remark("missed", "region.no-gain", message, item.region.location, "give these bounds that don't change")
+    why = (one for one in item.outcome.remarks if one.id == "statement.opaque")
+    return replace(item, outcome=Outcome(None, remarks=(*why, remark), seconds=item.outcome.seconds))
 
 
 def _has_parts(item: _Done) -> bool:

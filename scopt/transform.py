@@ -18,6 +18,9 @@ from scopt.frontend.extract import extract
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import apply_directives
 from scopt.frontend.text.openmp_clauses import sequential
+from scopt.ir.nest import For
+from scopt.ir.nest_walks import items
+from scopt.ir.scop import Scop
 from scopt.options import Options
 from scopt.poly.row_extents import within_rows
 from scopt.rewritten_scop import dependences_of
@@ -181,7 +184,16 @@ def _outcome(work: Work) -> Outcome:
         gains=gains(scop, region, made.marked, made.nest),
         guard=made.guard,
         prologue=scop.prologue,
+        idle=_is_idle(scop, made),
     )
+
+
+def _is_idle(scop: Scop, made: Generated) -> bool:
+    """Whether there are loops that are executed as a whole, and no others gain anything."""
+    marks = [item.mark for item in items(made.nest.body) if isinstance(item, For)]
+    gaining = any(mark.parallel or mark.simd or mark.jammed or mark.around for mark in marks)
+    tiles = made.marked.tilings or made.marked.packed or made.marked.strips
+    return not (gaining or tiles) and any(remark.id == "statement.opaque" for remark in scop.assumptions)
 
 
 def _decisions(work: Work, made: Generated) -> str:

@@ -51,6 +51,7 @@ class Outcome(Account, frozen=True):
     guard: C expression that has to hold where the region begins, so that the text may run in place of the original;
       empty if it always may.
     prologue: declarations that text, guard and allocations need.
+    idle: it has no loop of threads or vectors, while some of the region's loops are executed as a whole.
     """
 
     text: str | None
@@ -62,6 +63,7 @@ class Outcome(Account, frozen=True):
     error: str = ""
     guard: str = ""
     prologue: tuple[str, ...] = ()
+    idle: bool = False
 
 
 class RegionResult(Account, frozen=True):

@@ -69,3 +69,34 @@ def test_documents_are_those_of_whole_regions() -> None:
     assert outcome.refused
     assert len(outcome.result.regions) == 2
     assert outcome.text.count(b"---") <= 1
+
+
+BOXES = """\
+void boxes(int n, const int *from, const int *to, const int *z, int depth[300][400]) {
+#pragma scop
+  for (int t = 0; t < n; t++) {
+    int first = from[t] > 0 ? from[t] : 0, last = to[t] < 399 ? to[t] : 399;
+    for (int i = first; i <= last; i++)
+      for (int j = first; j <= last; j++)
+        if (z[t] < depth[i % 300][j]) depth[i % 300][j] = z[t];
+  }
+#pragma endscop
+}
+"""
+
+
+def test_loops_with_bounds_that_change_are_taken_where_the_region_gains_nothing() -> None:
+    rows = BOXES.replace("i % 300", "i").replace("depth[300]", "depth[400]")
+    result = optimize(rows.encode(), Options(), file="in.c")
+    whole, part = result.regions
+    assert (whole.transformed, part.transformed, part.part) == (False, True, True)
+    assert "region.no-gain" in [remark.id for remark in result.remarks]
+    assert "#pragma omp parallel" in result.text.decode()
+
+
+def test_regions_stay_whole_where_their_parts_gain_nothing_either() -> None:
+    chain = BOXES.replace(
+        "if (z[t] < depth[i % 300][j]) depth[i % 300][j] = z[t];", "depth[0][0] = depth[0][0] * 3 ^ z[j];"
+    )
+    result = optimize(chain.encode(), Options(), file="in.c")
+    assert [region.transformed for region in result.regions if region.marked] == [True]

@@ -110,7 +110,7 @@ def test_what_is_written_on_each_way_is_surely_written(body: str, kinds: list[st
 
 def test_loop_inside_an_opaque_statement_gets_its_own_iterator() -> None:
     """An iterator declared outside would be shared by all threads."""
-    body = scop_of("for (i = 0; i < n; i++) if (x[i] > 0) for (k = 0; k < y[i]; k++) A[i][k] = k;").statements[0].body
+    body = scop_of("for (i = 0; i < n; i++) if (x[i] > 0) for (k = 0; k < x[i]; k++) A[i][k] = k;").statements[0].body
     assert isinstance(body, ir.If)
     assert isinstance(body.iftrue.init, ir.DeclList)
     assert body.iftrue.init.decls[0].type.type.names == ("int",)
