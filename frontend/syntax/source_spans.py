@@ -158,7 +158,11 @@ class _Lines:
 
     def sure(self, statement: _Statement) -> bool:
         """Whether macros leave the structure of the statement's lines alone, or that between the braces of a loop."""
-        return self.same_structure(statement.first, statement.last) or self.sure_braces(statement)
+        return (
+            self.same_structure(statement.first, statement.last)
+            or self.sure_braces(statement)
+            or self.sure_call(statement)
+        )
 
     def same_structure(self, first: int, last: int) -> bool:
         """Whether that is so of the lines from one token to another."""
@@ -173,10 +177,8 @@ class _Lines:
     def sure_braces(self, statement: _Statement) -> bool:
         """Whether a loop's body stands in braces that match whatever the macros between them expand to: each to nothing
         that opens or closes others, and to no loop that could be taken for one of the lines' own."""
-        header: int | None = statement.first - 1
-        while header is not None and self.tokens[header + 1].text == "for":
-            header = _closing(self.tokens, header + 2)
-        if header is None or header < statement.first or self.tokens[header + 1].text != "{":
+        header = self.headers_end(statement)
+        if header is None or self.tokens[header + 1].text != "{":
             return False
         if _closing(self.tokens, header + 1) != statement.last or not self.same_structure(statement.first, header):
             return False
@@ -186,6 +188,40 @@ class _Lines:
             return False
         words = set(texts)
         return not any("for" in body or not _balanced(body) for body in self.bodies(words))
+
+    def sure_call(self, statement: _Statement) -> bool:
+        """Whether a loop's body is one macro, which expands to one statement: ``do { … } while (0)``. What it is given
+        has no statements."""
+        header = self.headers_end(statement)
+        if header is None or not self.same_structure(statement.first, header):
+            return False
+        name, macros = self.tokens[header + 1].text, self.tu.preprocessed.all_macros
+        if name not in macros or _closing(self.tokens, header + 2) != statement.last - 1:
+            return False
+        lines = range(self.line(header + 1), self.line(statement.last) + 1)
+        behind = statement.last + 1
+        if self.line(header) in lines or (behind < len(self.tokens) and self.line(behind) in lines):
+            return False
+        given = [self.tokens[k].text for k in range(header + 3, statement.last - 1)]
+        body = split_tokens(macros[name].body)
+        others = [token for one in self.bodies({*given, *body} - {name}) for token in one]
+        expanded = [*(token for token in body if token in _STRUCTURAL), ";"]
+        return (
+            macros[name].parameters is not None
+            and _STRUCTURAL.isdisjoint((*given, *others))
+            and [token for line in lines for token in self.structure.get(line, [])] == expanded
+            and "for" not in body
+            and body[:2] == ["do", "{"]
+            and body[-5:] == ["}", "while", "(", "0", ")"]
+            and _balanced(body[2:-5])
+        )
+
+    def headers_end(self, statement: _Statement) -> int | None:
+        """The last token of the headers of a loop, and of those that are its only statement; None without any."""
+        header: int | None = statement.first - 1
+        while header is not None and header + 2 < statement.last and self.tokens[header + 1].text == "for":
+            header = _closing(self.tokens, header + 2)
+        return None if header is None or header < statement.first else header
 
     def bodies(self, words: set[str]) -> Iterable[list[str]]:
         """The tokens of all macros that words lead to."""
