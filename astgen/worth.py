@@ -15,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.astgen.emit.c_expr import ExprPrinter
-from scopt.astgen.emit.loop_work import bounded, rounded, statement_costs
+from scopt.astgen.emit.loop_work import bounded, rounded
+from scopt.astgen.emit.statement_costs import statement_costs
 from scopt.astgen.gained import calls_with_loops, gains, is_interchanged
 from scopt.astgen.library_loops import is_library_loop
 from scopt.astgen.passes.reads_ahead import reads_ahead
