@@ -249,7 +249,7 @@ def _strongest(tests: Sequence[Condition | None]) -> list[Condition | None]:
     the work is asked."""
     found: list[Condition | None] = []
     for one in tests:
-        others = [other for other in tests if other != one]
+        others = [other for other in tests if other not in (one, NEVER)]
         if one != NEVER and one not in found and not any(_holds_with(other, one) for other in others):
             found.append(one)
     return found

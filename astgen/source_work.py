@@ -12,7 +12,8 @@ from fractions import Fraction
 
 from msgspec.structs import replace
 
-from scopt.astgen.emit.loop_work import loop_work, rounded, statement_costs
+from scopt.astgen.emit.loop_work import loop_work, rounded
+from scopt.astgen.emit.statement_costs import statement_costs
 from scopt.astgen.loops.isl_loops import build
 from scopt.ir.expr import exceeds, linear, names
 from scopt.ir.marked_schedule import MarkedSchedule

@@ -15,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.astgen.emit.c_expr import ExprPrinter
-from scopt.astgen.emit.loop_work import bounded, rounded, statement_costs
+from scopt.astgen.emit.loop_work import bounded, rounded
+from scopt.astgen.emit.statement_costs import statement_costs
 from scopt.astgen.gained import calls_with_loops, gains, is_interchanged, is_unrolled
 from scopt.astgen.library_loops import is_library_loop
 from scopt.astgen.passes.reads_ahead import reads_ahead
@@ -32,9 +33,9 @@ from scopt.astgen.source_work import (
     without_tests,
 )
 from scopt.diagnostics import Remark, ScoptError
-from scopt.ir.expr import exceeds, names
+from scopt.ir.expr import exceeds, linear, names
 from scopt.ir.marked_schedule import MarkedSchedule
-from scopt.ir.nest import Block, Compare, Condition, Const, Expr, For, LoopNest, Threads
+from scopt.ir.nest import Block, Compare, Condition, Const, Expr, For, LoopNest, Name, Threads
 from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import SKEWED_FORKS, instance_cost, least_region, threads_cost
@@ -152,9 +153,32 @@ def _from_size_on(source: Scop, scop: Scop, nest: LoopNest, costs: Mapping[str, 
         found = [condition for condition in whole if condition is not None]
         if not found or len(found) < len(whole):
             return Worth(nest)
+    found = [condition for condition in found if not _never_holds(scop, condition)]
+    if not found:
+        message = "left as it was: with the sizes that are known, its loops have too little to do"
+        raise NotWorth(Remark("missed", "region.tiny", message, scop.location, f"{_MARK} if it matters"))
     texts = [ExprPrinter.of(scop).condition(condition).text for condition in found]
     nest = LoopNest(without_tests(nest.body, found))
     return Worth(nest, texts[0] if len(texts) == 1 else f"({' || '.join(texts)})")
+
+
+def _never_holds(scop: Scop, condition: Condition) -> bool:
+    """Whether there is less work than a test asks for, with the parameters as large as array extents and macros let
+    them be."""
+    product = product_of(condition)
+    if product is None:
+        return False
+    most = {one.name: one.estimate for one in scop.parameters}
+    total = 1
+    for factor in product[0]:
+        coefficients, constant = linear(factor)
+        for name, coefficient in coefficients.items():
+            value = most.get(name.name) if isinstance(name, Name) else None
+            if value is None or coefficient < 0:
+                return False
+            constant += coefficient * value
+        total *= max(constant, 0)
+    return total <= product[1]
 
 
 # --- how much there is ------------------------------------------------------------------------------------------------

@@ -15,19 +15,15 @@ from math import ceil, floor, log10, prod
 from msgspec import Struct
 from msgspec.structs import replace
 
-from scopt.astgen.emit.own_loops import OwnLoop, own_loops
+from scopt.astgen.emit.own_loops import OwnLoop
+from scopt.astgen.emit.statement_costs import Costs, statement_costs, vector_costs
 from scopt.ir.expr import exceeds, floor_div, from_linear, linear, minimum, names, plus, substitute, subtract, weighted
 from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, Hold, If, LoopMark, LoopNest, Max, Min, Mod, Name
 from scopt.ir.nest_walks import Item, calls, children, items, map_block
 from scopt.ir.scop import Scop
 from scopt.machine import DEFAULT, Machine
 from scopt.machine.costs import (
-    ELEMENT,
-    cached_cost,
-    instance_cost,
-    least_instance,
     threads_cost,
-    vector_gain,
     work_again,
 )
 
@@ -97,33 +93,6 @@ def _writing_anew(scop: Scop) -> frozenset[str]:
         for one in scop.statements
         if any(a.is_write and scop.arrays[a.array].rank and a.relation.is_injective() for a in one.accesses)
     )
-
-
-class Costs(dict[str, Fraction]):
-    """Nanoseconds of an instance of each statement. own: of those with loops of their own, such a loop."""
-
-    own: Mapping[str, OwnLoop] = {}
-
-
-def statement_costs(scop: Scop, weights: Mapping[str, tuple[str, int]], machine: Machine) -> Costs:
-    """Nanoseconds of an instance of each statement; weights: as above."""
-    costs = {s.name: instance_cost(s.body, machine) for s in scop.statements}
-    costs |= {name: costs[other] * count / vector_gain(machine) for name, (other, count) in weights.items()}
-    made = Costs({name: max(cost, least_instance(machine)) for name, cost in costs.items()})
-    made.own = own_loops(scop, machine)
-    return made
-
-
-def vector_costs(scop: Scop, costs: Mapping[str, Fraction], machine: Machine) -> dict[str, Fraction]:
-    """Nanoseconds of an instance of each statement of the SCoP in a vector loop: its share of operations on whole
-    vectors, or of what comes from the second cache. costs: of each one by one."""
-    found = {}
-    for statement in scop.statements:
-        cells = [access for access in statement.accesses if scop.arrays[access.array].rank]
-        sizes = [max(scop.arrays[access.array].type.bits // 8, 1) for access in cells]
-        lanes = machine.lanes(max(sizes, default=ELEMENT))
-        found[statement.name] = max(costs[statement.name] / lanes, cached_cost(machine, sum(sizes)))
-    return found
 
 
 class _Guards(Struct, frozen=True):

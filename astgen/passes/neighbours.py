@@ -18,7 +18,8 @@ from math import inf
 from msgspec import Struct
 from msgspec.structs import replace
 
-from scopt.astgen.emit.loop_work import loop_work, rough, rounded, statement_costs, vector_costs
+from scopt.astgen.emit.loop_work import loop_work, rough, rounded
+from scopt.astgen.emit.statement_costs import statement_costs, vector_costs
 from scopt.astgen.source_work import has_vectors, product_of, vector_elements
 from scopt.ir.expr import exceeds
 from scopt.ir.nest import Block, Expr, For, Hold, If, LoopNest

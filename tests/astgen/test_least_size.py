@@ -156,3 +156,19 @@ void f(int n) {
 """
     text = optimize(source.encode(), Options()).text.decode()
     assert "&& scopt_threads() > 1) {" in text[: text.index("for (")]
+
+
+def test_tests_that_never_hold_are_no_reason_for_others() -> None:
+    """Loops that are short whatever happens, beside others."""
+    source = """#include <math.h>
+    struct record { double v[8]; };
+    struct stats { double mean[8], sd[8]; };
+    void f(struct record *r, int n, struct stats *s) {
+      for (int i = 0; i < n; i++) for (int d = 0; d < 8; d++) s->mean[d] += r[i].v[d];
+      for (int d = 0; d < 8; d++) s->mean[d] /= n;
+      for (int i = 0; i < n; i++) for (int d = 0; d < 8; d++) s->sd[d] += r[i].v[d] * s->mean[d];
+      for (int d = 0; d < 8; d++) s->sd[d] = sqrt(s->sd[d] / (n - 1));
+      for (int i = 0; i < n; i++) for (int d = 0; d < 8; d++) r[i].v[d] = (r[i].v[d] - s->mean[d]) / s->sd[d];
+    }"""
+    result = optimize(source.encode(), Options(autodetect=True))
+    assert "region.transformed" in {remark.id for remark in result.remarks}

@@ -245,3 +245,15 @@ def test_windows_that_move_with_a_loop_are_no_short_loops_outside() -> None:
     made = optimize(source, Options(autodetect=True, assume=("noalias",)))
     assert [remark.id for remark in made.remarks if remark.kind == "missed"] == []
     assert b"s += a[i + 2][j + 2] * a[i + 2][j + 2];" in made.text
+
+
+@pytest.mark.parametrize(("size", "transformed"), [(60, False), (600, True)])
+def test_known_sizes_that_never_pass_the_test(size: int, transformed: bool) -> None:
+    """Loops that no size that can be leads to stay as they were, for compilers to see nothing else."""
+    source = f"""#define N {size}
+    static double u[N + 1][N + 1], f[N + 1][N + 1];
+    void g(double h) {{
+      for (int i = 1; i <= N; i++) for (int j = 1; j <= N; j++) u[i][j] = f[i][j] - h * (f[i][j] - f[i - 1][j]);
+    }}"""
+    result = optimize(source.encode(), Options(autodetect=True))
+    assert ("region.transformed" in {remark.id for remark in result.remarks}) is transformed
