@@ -47,6 +47,7 @@ ROWS, COLUMNS = "for (int i = 0; i < n; i++)", "for (int j = 0; j < m; j++)"
             {"p__mass/1", "p__pos__x/1", "p__vel__y/1", "p__w/2"},
         ),
         (f"{ROWS} {{ const body *q = p + i; a[i] = q->mass; }}", {"p__mass/1", "a/1"}),
+        (f"{ROWS} {{ const float *q = p[i].w; a[i] = q[1] + q[2]; }}", {"p__w/2", "a/1"}),
         (
             f"{ROWS} {{ body *q = &p[i]; vec *v = &q->pos; v->x = a[i]; (*v).y = v[0].z; }}",
             {"p__pos__x/1", "p__pos__y/1", "p__pos__z/1", "a/1"},

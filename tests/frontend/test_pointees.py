@@ -7,6 +7,7 @@ import pytest
 from scopt.frontend.region.parse import parse
 from scopt.frontend.syntax.pointees import Pointees
 from scopt.options import Options
+from scopt.pipeline import optimize
 
 BEFORE = """#include <stdlib.h>
 static double *u, *v; double *w; static double A[9], B[9][9]; static double *kept, *stepped;
@@ -102,3 +103,24 @@ def test_what_changes_in_the_function() -> None:
     text = "static double A[9], B[9]; static void f(double *a, double *b) { a = b; } void g(void) { f(A, B); }"
     tu = parse(text.encode(), "in.c", Options())
     assert not Pointees.of(tu.ast, tu.defined_functions).are_apart(tu.functions["f"], "a", "b")
+
+
+@pytest.mark.parametrize(("second", "tested"), [("p", False), ("q", True)])
+def test_gathered_reads_need_no_test_where_vectors_are_apart(second: str, tested: bool) -> None:
+    """What a sparse product reads of its vector has no bounds to test."""
+    source = f"""#include <stdlib.h>
+    typedef struct {{ int n, *first, *column; double *value; }} matrix;
+    static void product(const matrix *a, const double *x, double *y) {{
+      for (int i = 0; i < a->n; i++) {{
+        double s = 0;
+        for (int k = a->first[i]; k < a->first[i + 1]; k++) s += a->value[k] * x[a->column[k]];
+        y[i] = s;
+      }}
+    }}
+    void run(const matrix *a, int n) {{
+      double *p = malloc(n * 8), *q = malloc(n * 8), *r = malloc(n * 8);
+      product(a, p, q);
+      product(a, {second}, r);
+    }}"""
+    ids = [remark.id for remark in optimize(source.encode(), Options(autodetect=True)).remarks]
+    assert ("alias.may-overlap" in ids) is tested
