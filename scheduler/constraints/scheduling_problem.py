@@ -13,6 +13,7 @@ from scopt.ir.scop import Dependence, Scop, Statement
 from scopt.poly.generators import Generators, Row, defined, generators
 from scopt.poly.ilp import Column, LinearRow, Program, Terms
 from scopt.poly.linear import parameter_space
+from scopt.poly.row_choice import FEW_ROWS, RowBlock
 from scopt.scheduler.influence.influence_tree import CONSTANT
 
 
@@ -290,13 +291,13 @@ class Known(Struct, frozen=True):
 
     points: dict[int, tuple[Point, ...]] = field(default_factory=dict)
     delays: dict[Ends, tuple[Terms, ...]] = field(default_factory=dict)
-    rows: dict[tuple[object, ...], dict[LinearRow, None]] = field(default_factory=dict)
+    rows: dict[tuple[object, ...], RowBlock] = field(default_factory=dict)
 
 
 class Draft(Struct):
     """An integer program for one schedule dimension of some statements; builders add columns, rows and objectives.
 
-    known: what drafts of the same statements share.
+    known: what drafts of the same statements share. blocks: of rows that are known.
     """
 
     spaces: Mapping[str, StatementSpace]
@@ -308,6 +309,7 @@ class Draft(Struct):
     _magnitudes: dict[int, int] = field(default_factory=dict)
     _added: set[tuple[object, ...]] = field(default_factory=set)
     known: Known = field(default_factory=Known)
+    blocks: list[RowBlock] = field(default_factory=list)
 
     def add_statement(self, name: str) -> None:
         """Columns for the coefficients of a statement's schedule row."""
@@ -348,8 +350,9 @@ class Draft(Struct):
         self._added.add(what)
         found = self.known.rows.get(what)
         if found is None:
-            found = self.known.rows[what] = dict.fromkeys(rows)
-        self.rows.update(found)
+            found = self.known.rows[what] = RowBlock(rows)
+        self.blocks.append(found)
+        self.rows.update(found.rows)
 
     def minimize(self, terms: Mapping[int, int] | Iterable[tuple[int, int]]) -> None:
         """One more objective, less important than those before."""
@@ -384,7 +387,15 @@ class Draft(Struct):
         return found
 
     def program(self) -> Program:
-        return Program(tuple(self.columns), tuple(self.rows), tuple(self.objectives))
+        blocks = self._all_blocks() if len(self.rows) > FEW_ROWS else ()
+        return Program(tuple(self.columns), tuple(self.rows), tuple(self.objectives), blocks)
+
+    def _all_blocks(self) -> tuple[RowBlock, ...]:
+        """The rows that are known, and the others."""
+        known: dict[LinearRow, None] = {}
+        for block in self.blocks:
+            known.update(block.rows)
+        return (*self.blocks, RowBlock(row for row in self.rows if row not in known))
 
     def solution(self, point: Sequence[int]) -> dict[str, Row]:
         """The statements' schedule rows of a solution."""
