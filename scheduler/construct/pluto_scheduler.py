@@ -12,8 +12,9 @@ from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
 from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.constraints.contiguity import contiguity_penalties
+from scopt.scheduler.constraints.edges import edges_of
 from scopt.scheduler.constraints.proximity import ProximityForm
-from scopt.scheduler.constraints.scheduling_problem import Edge, edges_of, statement_spaces
+from scopt.scheduler.constraints.scheduling_problem import Edge, statement_spaces
 from scopt.scheduler.construct.assemble import schedule_tree
 from scopt.scheduler.construct.dimensions import Construction
 from scopt.scheduler.construct.feautrier import FeautrierStrategy
