@@ -205,6 +205,8 @@ def _in_time(
             continue
         outcome = yield Attempt(partial(work, chosen), part, options.memory)
         if not isinstance(outcome, Failed):
+            if chosen.hasty and outcome.value.text is None and not outcome.value.error:
+                break  # more time may bring what pays
             return _with_remark(outcome, region, given_up) if given_up and outcome.value.text is not None else outcome
         if not outcome.timed_out:
             return outcome
