@@ -12,6 +12,9 @@ from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
 from scopt.scheduler.influence.influence_tree import InfluenceNode, InfluenceTree
 
+# What a scheduler says that gives up, by a TimeoutError.
+UNSCHEDULED = "its schedule takes too long"
+
 
 class ScheduleResult(Struct, frozen=True, eq=False):
     """A schedule tree over the SCoP's domain, and what its scheduler has to say about it.

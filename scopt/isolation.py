@@ -30,7 +30,8 @@ class Finished(Struct, Generic[T], frozen=True):
 
 
 class Failed(Struct, frozen=True):
-    """The work raised, or its process died. message: one line. timed_out: it was ended at its limit."""
+    """The work raised, or its process died. message: one line. timed_out: it was ended at its limit, or gave up before
+    by a TimeoutError."""
 
     message: str
     timed_out: bool = False
@@ -170,5 +171,7 @@ def _attempt(work: Callable[[], T]) -> Finished[T] | Failed:
         return Finished(work())
     except MemoryError:
         return Failed("MemoryError")
+    except TimeoutError as error:
+        return Failed(str(error), timed_out=True)
     except Exception as error:
         return Failed(f"{type(error).__name__}: {error}")

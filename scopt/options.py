@@ -47,8 +47,8 @@ class Options(Struct, frozen=True):
     tile: tile permutable bands. tile_sizes: one per level, outermost first, the last one repeated;
       empty means sizes computed from the machine's caches (`scopt.scheduler.locality.tile_sizes`).
     register_tile: compute contractions in register tiles over packed operands (only with tile).
-    as_read: statements stay as they were read, where cells in place of scalars, or rows beside each other, may gain
-      more and take longer to find.
+    hasty: statements stay as they were read, where cells in place of scalars, or rows beside each other, may gain more
+      and take longer to find; and what comes of them has to pay, in marked regions too.
     reassociate: reductions may be computed in another order, so that floating-point results may differ in their last
       digits.
     machine: what sizes and costs are computed for.
@@ -57,6 +57,8 @@ class Options(Struct, frozen=True):
     check_passes: hold each pass over the schedule tree to what it says that it keeps.
     budget: seconds of processor time that one SCoP may take before it is left as it was, in each of the processes that
       work on it; 0 means no limit.
+    schedule_budget: seconds of processor time that one schedule may take before the work on its SCoP is given up; 0
+      means no limit.
     schedule_file: path of a file with a schedule tree for each region, used in place of the scheduler's (see
       `scopt.schedule_file`); empty for none.
     decisions: path of a file with decisions for each region (see `scopt.decision_file`); ``random`` for any legal ones,
@@ -89,7 +91,7 @@ class Options(Struct, frozen=True):
     tile: bool = True
     tile_sizes: tuple[int, ...] = ()
     register_tile: bool = True
-    as_read: bool = False
+    hasty: bool = False
     reassociate: bool = False
     machine: Machine = field(default_factory=Machine)
     parallel: bool = True
@@ -97,6 +99,7 @@ class Options(Struct, frozen=True):
     verify: VerifyLevel = "full"
     check_passes: bool = False
     budget: float = 20.0
+    schedule_budget: float = 0.0
     schedule_file: str = ""
     decisions: str = ""
     tell_decisions: bool = False

@@ -33,6 +33,7 @@ from scopt.line_directives import with_line_directives
 from scopt.options import Options, check_options
 from scopt.recursion import DEEPEST, recursion
 from scopt.schedule_file import read_schedules
+from scopt.scheduler.base import UNSCHEDULED
 from scopt.scheduler.influence.guidance import check_influence_file
 from scopt.simpler_forms import quicker
 from scopt.tell.results import Outcome, RegionResult, Result
@@ -195,10 +196,17 @@ def _in_time(
     # Loops over the tiles of oddly skewed bands can take isl forever, and so can schedules of many statements; the
     # first form gets as much time as the others together.
     parts = (options.budget / 2, *[options.budget / 2 / (len(attempts) - 1)] * (len(attempts) - 1))
+    if attempts[-1].scheduler != options.scheduler:
+        # What comes behind a schedule takes as long again, and the original order hardly any time.
+        attempts[0] = replace(options, schedule_budget=0.3 * options.budget)
     given_up = ""
     for chosen, part in zip(attempts, parts, strict=True):
+        if given_up == UNSCHEDULED and chosen.scheduler == options.scheduler:
+            continue
         outcome = yield Attempt(partial(work, chosen), part, options.memory)
         if not isinstance(outcome, Failed):
+            if chosen.hasty and outcome.value.text is None and not outcome.value.error:
+                break  # more time may bring what pays
             return _with_remark(outcome, region, given_up) if given_up and outcome.value.text is not None else outcome
         if not outcome.timed_out:
             return outcome

@@ -37,4 +37,4 @@ def quicker(options: Options, *, wishes: bool) -> Iterator[Options]:
         yield replace(options, tile=False)
     usual, own = Options(), (options.scheduler, options.fusion, options.influence)
     if not (wishes or options.schedule_file) and own == (usual.scheduler, usual.fusion, usual.influence):
-        yield replace(options, tile=False, scheduler="identity", as_read=True)
+        yield replace(options, tile=False, scheduler="identity", hasty=True)

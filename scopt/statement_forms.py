@@ -102,7 +102,7 @@ class Forms(Struct, frozen=True, eq=False):
 
     def listed(self) -> Iterator[Form]:
         """Those that there are, the one that was read last."""
-        if self.options.as_read:
+        if self.options.hasty:
             yield Form(READ, self.scop, self.deps)
             return
         fault: Exception | None = None

@@ -100,6 +100,7 @@ def _analysed(
             "mark the region if it matters",
         )
         return Outcome(None, remarks=(remark,))
+    judged = judged or (options.hasty and not (asked or given.some))
     if region.threads and not (region.marked or options.parallel):
         return Outcome(None, remarks=(sequential(region.location),))
 

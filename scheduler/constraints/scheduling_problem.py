@@ -10,9 +10,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.ir.scop import Dependence, Scop, Statement
-from scopt.poly.generators import Generators, Row, defined, generators
+from scopt.poly.generators import Generators, Row, generators
 from scopt.poly.ilp import Column, LinearRow, Program, Terms
 from scopt.poly.linear import parameter_space
+from scopt.poly.row_choice import FEW_ROWS, RowBlock
 from scopt.scheduler.influence.influence_tree import CONSTANT
 
 
@@ -175,88 +176,6 @@ def with_parameters(thing: isl.Set, parameters: Sequence[str]) -> isl.Set:
     return thing.align_params(parameter_space(thing.get_ctx(), parameters))
 
 
-# A dependence's pieces with their points, by its `id`: for while it lives.
-Found = dict[int, list[tuple[isl.BasicMap, tuple[Point, ...]]]]
-
-
-def edges_of(scop: Scop, dependences: Iterable[Dependence], known: Found | None = None) -> tuple[Edge, ...]:
-    """Dependences as edges, one a basic map; pieces without integer points are left out. known: what is known of them,
-    and is found out. Edges with equal points have the same ones."""
-    parameters = tuple(parameter.name for parameter in scop.parameters)
-    known = known if known is not None else {}
-    same = {points: points for pieces in known.values() for _, points in pieces}
-    found: list[Edge] = []
-    for dependence in dependences:
-        array = scop.arrays.get(dependence.array)
-        live = dependence.kind == "flow" and array is not None and array.private
-        if id(dependence) not in known:
-            pieces = _pieces(dependence, parameters)
-            known[id(dependence)] = [(piece, same.setdefault(points, points)) for piece, points in pieces]
-        found += [
-            Edge(len(found) + k, dependence, points, live, piece)
-            for k, (piece, points) in enumerate(known[id(dependence)])
-        ]
-    return tuple(found)
-
-
-def _pieces(dependence: Dependence, parameters: tuple[str, ...]) -> list[tuple[isl.BasicMap, tuple[Point, ...]]]:
-    """The pieces of a dependence, and their points."""
-    found: list[tuple[isl.BasicMap, tuple[Point, ...]]] = []
-    for piece in defined(dependence.relation).get_basic_maps():
-        if piece.is_empty():
-            continue
-        points = points_of(piece, dependence, parameters)
-        if dependence.source == dependence.sink and any(_stays(point) for point in points):
-            found += [(part, points_of(part, dependence, parameters)) for part in by_level(piece)]
-        else:
-            found.append((piece, points))
-    return found
-
-
-def _stays(point: Point) -> bool:
-    """Whether a vertex has no distance: no instance depends on itself, so that there are others between the integer
-    points of the piece."""
-    return point.weight > 0 and not any(point.sink)
-
-
-def by_level(piece: isl.BasicMap) -> list[isl.BasicMap]:
-    """The parts of a statement's dependence on itself by the first iterator that differs, and by its direction: each
-    keeps a distance there, between its integer points too. In the original order of the loops each is then carried,
-    which a piece whose polyhedron has points without a distance never is."""
-    found, rest = [], isl.Map.from_basic_map(piece)
-    for level in range(piece.dim(isl.dim_type.in_)):
-        for order in (rest.order_lt, rest.order_gt):
-            found += order(isl.dim_type.in_, level, isl.dim_type.out, level).get_basic_maps()
-        rest = rest.equate(isl.dim_type.in_, level, isl.dim_type.out, level)
-    return [part for part in found if not part.is_empty()]
-
-
-def points_of(piece: isl.BasicMap, dependence: Dependence, parameters: Sequence[str]) -> tuple[Point, ...]:
-    """The generators of a piece of a dependence."""
-    wide = with_parameters(isl.Map.from_basic_map(piece).wrap(), parameters)
-    inputs, outputs, count = piece.dim(isl.dim_type.in_), piece.dim(isl.dim_type.out), len(parameters)
-    same = dependence.source == dependence.sink
-    points = []
-    for basic in wide.get_basic_sets():
-        found = generators(basic)
-        for row, line in (*((ray, False) for ray in found.rays), *((one, True) for one in found.lines)):
-            values, source, sink, weight = (
-                row[:count],
-                row[count : count + inputs],
-                row[count + inputs : count + inputs + outputs],
-                row[-1],
-            )
-            if same:
-                source, sink = (
-                    (0,) * (inputs + count + 1),
-                    (*(b - a for a, b in zip(source, sink, strict=True)), *(0,) * (count + 1)),
-                )
-            else:
-                source, sink = (*source, *values, weight), (*sink, *values, weight)
-            points.append(Point(source, sink, values, weight, line))
-    return tuple(dict.fromkeys(points))
-
-
 def _dot(a: Row, b: Row) -> int:
     return sum(x * y for x, y in zip(a, b, strict=True) if x and y)
 
@@ -290,13 +209,13 @@ class Known(Struct, frozen=True):
 
     points: dict[int, tuple[Point, ...]] = field(default_factory=dict)
     delays: dict[Ends, tuple[Terms, ...]] = field(default_factory=dict)
-    rows: dict[tuple[object, ...], dict[LinearRow, None]] = field(default_factory=dict)
+    rows: dict[tuple[object, ...], RowBlock] = field(default_factory=dict)
 
 
 class Draft(Struct):
     """An integer program for one schedule dimension of some statements; builders add columns, rows and objectives.
 
-    known: what drafts of the same statements share.
+    known: what drafts of the same statements share. blocks: of rows that are known.
     """
 
     spaces: Mapping[str, StatementSpace]
@@ -308,6 +227,7 @@ class Draft(Struct):
     _magnitudes: dict[int, int] = field(default_factory=dict)
     _added: set[tuple[object, ...]] = field(default_factory=set)
     known: Known = field(default_factory=Known)
+    blocks: list[RowBlock] = field(default_factory=list)
 
     def add_statement(self, name: str) -> None:
         """Columns for the coefficients of a statement's schedule row."""
@@ -348,8 +268,9 @@ class Draft(Struct):
         self._added.add(what)
         found = self.known.rows.get(what)
         if found is None:
-            found = self.known.rows[what] = dict.fromkeys(rows)
-        self.rows.update(found)
+            found = self.known.rows[what] = RowBlock(rows)
+        self.blocks.append(found)
+        self.rows.update(found.rows)
 
     def minimize(self, terms: Mapping[int, int] | Iterable[tuple[int, int]]) -> None:
         """One more objective, less important than those before."""
@@ -384,7 +305,15 @@ class Draft(Struct):
         return found
 
     def program(self) -> Program:
-        return Program(tuple(self.columns), tuple(self.rows), tuple(self.objectives))
+        blocks = self._all_blocks() if len(self.rows) > FEW_ROWS else ()
+        return Program(tuple(self.columns), tuple(self.rows), tuple(self.objectives), blocks)
+
+    def _all_blocks(self) -> tuple[RowBlock, ...]:
+        """The rows that are known, and the others."""
+        known: dict[LinearRow, None] = {}
+        for block in self.blocks:
+            known.update(block.rows)
+        return (*self.blocks, RowBlock(row for row in self.rows if row not in known))
 
     def solution(self, point: Sequence[int]) -> dict[str, Row]:
         """The statements' schedule rows of a solution."""

@@ -9,7 +9,8 @@ import islpy as isl
 
 from scopt.ir.scop import Dependences, Scop
 from scopt.poly.legality import overlapping_private
-from scopt.scheduler.constraints.scheduling_problem import Edge, Found, edges_of
+from scopt.scheduler.constraints.edges import Found, edges_of
+from scopt.scheduler.constraints.scheduling_problem import Edge
 
 # Pairs of statements that a live range of a private array leads between.
 Bonds = frozenset[tuple[str, str]]

@@ -6,12 +6,15 @@ coefficients, Bondhugula, Acharya and Cohen, "The Pluto+ algorithm" (2016).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from math import inf
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.poly.ilp import Program, lexmin
+from scopt.scheduler.base import UNSCHEDULED
 from scopt.scheduler.constraints.coincidence import coincident
 from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.influence_rows import injected
@@ -30,7 +33,7 @@ class PlutoStrategy(Struct, frozen=True):
 
     form: of the proximity function. negative: allow negative coefficients where that brings dependences closer together
     or makes a dimension possible at all. penalties: of iterators that are to stay inside, see `contiguity.small`.
-    known: of statements, by their names and numbers of columns.
+    known: of statements, by their names and numbers of columns. deadline: of `time.process_time`.
     """
 
     form: ProximityForm = "isl"
@@ -38,6 +41,7 @@ class PlutoStrategy(Struct, frozen=True):
     penalties: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     bands: bool = True
     known: dict[tuple[tuple[str, int], ...], Known] = field(default_factory=dict)
+    deadline: float = inf
 
     def solve(self, step: Step, wish: Wish) -> Rows | None:
         ranges = tuple(edge for edge in step.remaining if edge.live)
@@ -85,6 +89,8 @@ class PlutoStrategy(Struct, frozen=True):
         shared: Known,
     ) -> tuple[tuple[int, ...], Rows] | None:
         """(values of the proximity function, rows); None also where the values aren't less than the known ones."""
+        if time.process_time() > self.deadline:
+            raise TimeoutError(UNSCHEDULED)
         draft = self._constrained(step, wish, bounds, shared, zero=bounds.negative and known is None and not wish.far)
         coincident(draft, local)
         distances = len(draft.objectives)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from math import inf
+
 import islpy as isl
 from msgspec import Struct
 
@@ -9,8 +12,9 @@ from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
 from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.constraints.contiguity import contiguity_penalties
+from scopt.scheduler.constraints.edges import edges_of
 from scopt.scheduler.constraints.proximity import ProximityForm
-from scopt.scheduler.constraints.scheduling_problem import Edge, edges_of, statement_spaces
+from scopt.scheduler.constraints.scheduling_problem import Edge, statement_spaces
 from scopt.scheduler.construct.assemble import schedule_tree
 from scopt.scheduler.construct.dimensions import Construction
 from scopt.scheduler.construct.feautrier import FeautrierStrategy
@@ -22,7 +26,7 @@ from scopt.scheduler.influence.influence_tree import InfluenceTree
 
 
 class PlutoScheduler(Struct, frozen=True):
-    """Permutable bands with small reuse distances.
+    """Permutable bands with small reuse distances. Raises TimeoutError where that takes too long.
 
     form: of the proximity function. negative: allow negative coefficients. default_fusion: the policy where the options
       leave the choice.
@@ -36,7 +40,8 @@ class PlutoScheduler(Struct, frozen=True):
         self, scop: Scop, deps: Dependences, options: Options, influence: InfluenceTree | None = None
     ) -> ScheduleResult:
         spaces = statement_spaces(scop)
-        strategy = PlutoStrategy(self.form, self.negative, contiguity_penalties(scop))
+        deadline = time.process_time() + options.schedule_budget if options.schedule_budget else inf
+        strategy = PlutoStrategy(self.form, self.negative, contiguity_penalties(scop), deadline=deadline)
         fusion = self.default_fusion if options.fusion == "auto" else options.fusion
         inputs = edges_of(scop, deps.select("input"))
         tree = influence or InfluenceTree()

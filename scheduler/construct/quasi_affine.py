@@ -23,6 +23,7 @@ from scopt.poly.generators import Row
 from scopt.poly.ilp import lexmin
 from scopt.poly.linear import parameter_space
 from scopt.scheduler.constraints.contiguity import small
+from scopt.scheduler.constraints.edges import points_of
 from scopt.scheduler.constraints.feautrier_rows import carrying, early
 from scopt.scheduler.constraints.scheduling_problem import (
     Bounds,
@@ -32,7 +33,6 @@ from scopt.scheduler.constraints.scheduling_problem import (
     Rows,
     StatementSpace,
     Step,
-    points_of,
     statement_space,
     with_parameters,
 )

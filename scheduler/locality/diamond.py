@@ -18,6 +18,7 @@ from scopt.poly.ilp import lexmin
 from scopt.poly.isl_utils import joined, maps_of, sets_of
 from scopt.poly.linear import affine_row
 from scopt.scheduler.constraints.contiguity import small
+from scopt.scheduler.constraints.edges import edges_of
 from scopt.scheduler.constraints.proximity import bounded
 from scopt.scheduler.constraints.scheduling_problem import (
     Bounds,
@@ -26,7 +27,6 @@ from scopt.scheduler.constraints.scheduling_problem import (
     Rows,
     StatementSpace,
     Step,
-    edges_of,
     statement_spaces,
     with_parameters,
 )

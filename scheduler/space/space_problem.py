@@ -17,7 +17,8 @@ from scopt.ir.scop import Dependence, Dependences, Scop
 from scopt.poly.dependences import dependences
 from scopt.poly.generators import Row, normalized
 from scopt.poly.isl_utils import union_of_maps
-from scopt.scheduler.constraints.scheduling_problem import Edge, StatementSpace, edges_of, statement_spaces
+from scopt.scheduler.constraints.edges import edges_of
+from scopt.scheduler.constraints.scheduling_problem import Edge, StatementSpace, statement_spaces
 
 
 class DelayRow(Struct, frozen=True):

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from scopt.diagnostics import InternalError
 from scopt.poly.quiet_solver import quiet_solver
-from scopt.poly.row_choice import LinearRow, RowChoice, Terms
+from scopt.poly.row_choice import LinearRow, RowBlock, RowChoice, Terms
 
 __all__ = ["Column", "LinearRow", "Program", "Terms", "highs_lexmin", "isl_lexmin", "lexmin"]
 
@@ -32,12 +32,24 @@ class Column(Struct, frozen=True):
     upper: int | None = None
 
 
-class Program(Struct, frozen=True):
-    """columns: all integer. objectives: minimized one after the other, each among the minima of those before."""
+class Program(Struct, frozen=True, eq=False):
+    """columns: all integer. objectives: minimized one after the other, each among the minima of those before.
+    blocks: that the rows are made of, if that is known."""
 
     columns: tuple[Column, ...]
     rows: tuple[LinearRow, ...]
     objectives: tuple[Terms, ...] = ()
+    blocks: tuple[RowBlock, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Program) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return self.columns, self.rows, self.objectives
 
     def allows(self, point: Sequence[int]) -> bool:
         """Whether a point keeps every bound and row (exact)."""
@@ -51,7 +63,7 @@ class Program(Struct, frozen=True):
         )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def lexmin(program: Program) -> tuple[int, ...] | None:
     """A point with lexicographically minimal objectives; None if there is no point. Forms of one SCoP often ask for the
     same.
@@ -71,7 +83,7 @@ def highs_lexmin(program: Program) -> tuple[int, ...] | None:
     objective has no minimum."""
     if any(not row.terms and not row.holds(()) for row in program.rows):
         return None
-    choice = RowChoice(program.rows)
+    choice = RowChoice(program.rows, program.blocks)
     solver = _loaded(replace(program, rows=tuple(choice.first())))
     count = len(program.columns)
     point: tuple[int, ...] | None = None

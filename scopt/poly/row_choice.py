@@ -6,7 +6,8 @@ unknowns. A solution of some of the rows that keeps them all is one of all; wher
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -75,12 +76,48 @@ def row_table(rows: Sequence[LinearRow]) -> RowTable:
     )
 
 
-class RowChoice:
-    """The rows of a program, and those that a solver has been given."""
+def _joined(tables: Sequence[RowTable]) -> RowTable:
+    """Tables one behind the other."""
+    ends = np.cumsum([0, *(table.starts[-1] for table in tables)])
+    starts = [table.starts[:-1] + end for table, end in zip(tables, ends, strict=False)]
+    total = sum(table.total for table in tables)
+    kind = np.int64 if total < _EXACT else object
+    return RowTable(
+        np.concatenate([*starts, ends[-1:]]),
+        np.concatenate([table.columns for table in tables]),
+        np.concatenate([table.factors for table in tables]).astype(kind),
+        np.concatenate([table.constants for table in tables]).astype(kind),
+        np.concatenate([table.equalities for table in tables]),
+        total,
+    )
 
-    def __init__(self, rows: Sequence[LinearRow]) -> None:
+
+class RowBlock:
+    """Rows that are in many programs, each with terms. Their table is made once."""
+
+    def __init__(self, rows: Iterable[LinearRow]) -> None:
+        self.rows = dict.fromkeys(rows)
+
+    @cached_property
+    def with_terms(self) -> list[LinearRow]:
+        return [row for row in self.rows if row.terms]
+
+    @cached_property
+    def table(self) -> RowTable:
+        return row_table(self.with_terms)
+
+
+class RowChoice:
+    """The rows of a program, and those that a solver has been given. blocks: that the rows are made of, if that is
+    known."""
+
+    def __init__(self, rows: Sequence[LinearRow], blocks: Sequence[RowBlock] = ()) -> None:
+        self._table: RowTable | None = None
         self._rows = [row for row in rows if row.terms]
-        self._table = row_table(self._rows) if len(self._rows) > FEW_ROWS else None
+        if len(self._rows) > FEW_ROWS:
+            parts = [one for one in (blocks or (RowBlock(rows),)) if one.with_terms]
+            self._rows = [*chain.from_iterable(one.with_terms for one in parts)]
+            self._table = _joined([one.table for one in parts])
         if self._table is not None:
             self._given = self._table.equalities | (np.diff(self._table.starts) <= _SHORT)
             self._sizes = np.maximum.reduceat(np.abs(self._table.factors), self._table.starts[:-1]).astype(np.float64)

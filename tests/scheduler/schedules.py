@@ -13,7 +13,8 @@ from scopt.poly.bands import band_nodes, ordered, with_properties
 from scopt.poly.dependences import dependences
 from scopt.poly.generators import Row
 from scopt.poly.legality import check_order
-from scopt.scheduler.constraints.scheduling_problem import Edge, edges_of, statement_spaces
+from scopt.scheduler.constraints.edges import edges_of
+from scopt.scheduler.constraints.scheduling_problem import Edge, statement_spaces
 from scopt.scheduler.construct.assemble import schedule_tree
 from scopt.scheduler.construct.dimensions import Construction, Dimension, Strategy
 from scopt.scheduler.construct.feautrier import FeautrierStrategy

@@ -12,11 +12,12 @@ from scopt.poly.dependences import dependences
 from scopt.poly.ilp import lexmin
 from scopt.scheduler.constraints.coincidence import coincident
 from scopt.scheduler.constraints.contiguity import small
+from scopt.scheduler.constraints.edges import edges_of
 from scopt.scheduler.constraints.feautrier_rows import carrying, early
 from scopt.scheduler.constraints.influence_rows import constants_hold, coupled, injected
 from scopt.scheduler.constraints.progression import complete, orthogonal_complement, progressing, progressing_in_sizes
 from scopt.scheduler.constraints.proximity import ProximityForm, bounded
-from scopt.scheduler.constraints.scheduling_problem import Bounds, Draft, Row, Rows, Step, edges_of, statement_spaces
+from scopt.scheduler.constraints.scheduling_problem import Bounds, Draft, Row, Rows, Step, statement_spaces
 from scopt.scheduler.constraints.validity import strongly, weakly
 from scopt.scheduler.influence.influence_tree import CONSTANT, Coefficient, InfluenceRow, equals
 from tests.sources import scop_of

@@ -16,7 +16,8 @@ from scopt.options import Fusion, Options
 from scopt.poly.dependences import dependences
 from scopt.poly.legality import check_order
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.constraints.scheduling_problem import Rows, Step, edges_of, statement_spaces
+from scopt.scheduler.constraints.edges import edges_of
+from scopt.scheduler.constraints.scheduling_problem import Rows, Step, statement_spaces
 from scopt.scheduler.construct.dimensions import Construction, NoSchedule, Wish
 from scopt.scheduler.construct.feautrier import FeautrierStrategy
 from scopt.scheduler.construct.pluto import PlutoStrategy

@@ -17,7 +17,8 @@ from scopt.options import Options
 from scopt.poly.bands import band_nodes
 from scopt.poly.dependences import dependences
 from scopt.poly.legality import check_order
-from scopt.scheduler.constraints.scheduling_problem import edges_of, statement_spaces, with_parameters
+from scopt.scheduler.constraints.edges import edges_of
+from scopt.scheduler.constraints.scheduling_problem import statement_spaces, with_parameters
 from scopt.scheduler.construct import feautrier
 from scopt.scheduler.construct.dimensions import Construction, Dimension, Strategy
 from scopt.scheduler.construct.feautrier import FeautrierScheduler, FeautrierStrategy

@@ -15,7 +15,8 @@ from scopt.options import Options
 from scopt.poly.dependences import dependences
 from scopt.poly.generators import MAX_CONSTANT, Generators, Row, defined, generators, generators_of_cone, nullspace
 from scopt.polybench.catalog import load_suite, own_suite, select
-from scopt.scheduler.constraints.scheduling_problem import Edge, edges_of
+from scopt.scheduler.constraints.edges import edges_of
+from scopt.scheduler.constraints.scheduling_problem import Edge
 from tests.sources import scop_of
 
 KERNELS = ("gemm", "atax", "jacobi-1d", "trisolv", "lu", "mvt", "trmm", "durbin")

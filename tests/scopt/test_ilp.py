@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from scopt.diagnostics import InternalError
-from scopt.poly import ilp
+from scopt.poly import ilp, row_choice
 from scopt.poly.ilp import Column, LinearRow, Program, Terms, highs_lexmin, isl_lexmin, lexmin
+from scopt.poly.row_choice import RowBlock, row_table
 
 Solver = Callable[[Program], tuple[int, ...] | None]
 SOLVERS = pytest.mark.parametrize("solve", [highs_lexmin, isl_lexmin])
@@ -198,3 +199,54 @@ def test_nothing_is_printed() -> None:
     program = "from scopt.poly.quiet_solver import quiet_solver; quiet_solver().run()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert (done.stdout, done.stderr) == (b"", b"")
+
+
+# --- programs of many rows --------------------------------------------------------------------------------------------
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_few_of_many_rows_are_enough(data: st.DataObject) -> None:
+    """A solver that is given rows one after the other finds what it finds of all, as far as objectives go."""
+    program = data.draw(programs())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_choice, "FEW_ROWS", 0)
+        patch.setattr(row_choice, "MORE_ROWS", 1)
+        patch.setattr(row_choice, "_SHORT", 0)
+        few = highs_lexmin(program)
+    found = highs_lexmin(program)
+    assert (few is None) == (found is None)
+    if few is not None and found is not None:
+        assert program.allows(few)
+        assert values(program, few) == values(program, found)
+
+
+def test_rows_are_broken_by_as_much_as_they_are() -> None:
+    large = 1 << 61
+    rows = [
+        LinearRow(((0, 1), (1, -1)), 2),
+        LinearRow(((0, 1),), -3, equality=True),
+        LinearRow(((0, large), (1, large)), 0),
+    ]
+    assert row_table(rows).broken_by((1, 5)).tolist() == [2, 2, 0]
+    assert row_table(rows).broken_by((-7, 1)).tolist() == [6, 10, 6 * large]  # beyond 64 bits
+
+
+def test_blocks_of_rows_are_all_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_choice, "FEW_ROWS", 0)
+    blocks = (RowBlock([LinearRow(((0, 1), (1, 1), (2, 1), (3, 1)), -9)]), RowBlock([LinearRow(((0, -1),), 2)]))
+    rows = tuple(row for block in blocks for row in block.rows)
+    total = tuple((k, 1) for k in range(4))
+    point = highs_lexmin(Program(columns(4, 0, 4), rows, (total, ((0, -1),)), blocks))
+    assert point is not None
+    assert (sum(point), point[0]) == (9, 2)
+
+
+def test_a_row_that_is_left_out_at_first_may_bound_an_objective(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_choice, "FEW_ROWS", 0)
+    monkeypatch.setattr(row_choice, "_SHORT", 0)
+    free = tuple(Column(f"x{k}", None, None) for k in range(2))
+    assert highs_lexmin(Program(free, (LinearRow(((0, 1),), 7), LinearRow(((1, 1),), 0)), (((0, 1), (1, 1)),))) == (
+        -7,
+        0,
+    )

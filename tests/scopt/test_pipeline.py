@@ -16,7 +16,10 @@ from scopt.frontend.syntax.unit import Region
 from scopt.isolation import Failed, Finished, run_tasks
 from scopt.options import Options
 from scopt.pipeline import _in_time, optimize
-from scopt.scheduler.construct.dimensions import NoSchedule
+from scopt.scheduler.base import UNSCHEDULED
+from scopt.scheduler.constraints.scheduling_problem import Step
+from scopt.scheduler.construct.dimensions import NoSchedule, Wish
+from scopt.scheduler.construct.pluto import PlutoStrategy
 from scopt.simpler_forms import any_order, quicker
 from scopt.tell.results import Outcome, Result
 from tests.sources import source_of
@@ -213,6 +216,36 @@ def test_region_that_takes_too_long_to_schedule_keeps_its_order() -> None:
     [done] = run_tasks([_in_time(work, region_at(3), Options(budget=0.6))], 1)
     assert isinstance(done, Finished)
     assert done.value.text == "loops"
+
+
+def test_a_schedule_that_takes_too_long_is_looked_for_once() -> None:
+    def work(options: Options) -> Outcome:
+        if options.scheduler != "identity":
+            if not options.schedule_budget:
+                return Outcome("the same again")
+            raise TimeoutError(UNSCHEDULED)
+        return Outcome("loops")
+
+    [done] = run_tasks([_in_time(work, region_at(3), Options(budget=60))], 1)
+    assert isinstance(done, Finished)
+    assert done.value.text == "loops"
+
+
+def test_where_haste_gains_nothing_there_was_too_little_time() -> None:
+    def work(options: Options) -> Outcome:
+        if options.scheduler != "identity":
+            raise TimeoutError(UNSCHEDULED)
+        return Outcome(None)
+
+    [done] = run_tasks([_in_time(work, region_at(3), Options(budget=60))], 1)
+    assert isinstance(done, Failed)
+    assert done.timed_out
+
+
+def test_a_scheduler_keeps_to_its_time() -> None:
+    strategy = PlutoStrategy(deadline=0.0)
+    with pytest.raises(TimeoutError, match=UNSCHEDULED):
+        strategy.solve(Step({}, (), (), ()), Wish())
 
 
 def test_who_wants_a_schedule_of_his_own_gets_no_other() -> None:
