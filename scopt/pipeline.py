@@ -21,7 +21,8 @@ from scopt.check.written import unproved
 from scopt.clause_words import expanded_words, without_helpers
 from scopt.decision_file import RANDOM, read_decisions
 from scopt.diagnostics import InputError, Remark, Remarks
-from scopt.frontend.region.naming import Placed, with_names, with_value
+from scopt.expanded_macros import with_expanded_macros
+from scopt.frontend.region.naming import Placed, with_names
 from scopt.frontend.region.origins import macros_behind
 from scopt.frontend.region.parse import parse
 from scopt.frontend.syntax.unit import Region, TranslationUnit
@@ -90,7 +91,7 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
     done = _all_transformed(dict(enumerate(regions)), options, given, end)
     again = {number: regions[number] for number, item in done.items() if _macros_in_the_way(item)}
     while again:
-        again = _with_expanded_macros(tu, again, options)
+        again = with_expanded_macros(tu, again, options)
         retried = _all_transformed(again, options, given, end)
         done |= {number: item for number, item in retried.items() if _says_more(item)}
         again = {number: again[number] for number, item in retried.items() if _macros_in_the_way(item)}
@@ -229,20 +230,6 @@ def _macros_in_the_way(item: _Done) -> bool:
     if item.region.marked:
         return any(reason.startswith(("affine.", "loop.", "decl.")) for reason in reasons)
     return not any(reason in _NOT_WANTED for reason in reasons)
-
-
-def _with_expanded_macros(tu: TranslationUnit, regions: Mapping[int, Placed], options: Options) -> dict[int, Placed]:
-    """Some regions with one of their integer macros expanded, or all;
-    the printed text is then guarded by the macros' values."""
-    found = {number: with_value(placed, options) for number, placed in regions.items()}
-    marked: dict[int, Placed] = {}
-    if any(placed.region.marked and found[number] is None for number, placed in regions.items()):
-        expanded = parse(tu.source, tu.file, options, symbolic=False)
-        marked = {region.start: Placed(expanded, region) for region in expanded.regions}
-    found = {
-        number: found[number] or marked.get(placed.region.start, placed.expanded) for number, placed in regions.items()
-    }
-    return {number: placed for number, placed in found.items() if placed is not None}
 
 
 def _says_more(retried: _Done) -> bool:
