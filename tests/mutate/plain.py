@@ -357,3 +357,20 @@ SMALL = marked(
     before="  for (int i = 0; i < 240; i++)\n    S[i / 12][i % 12] = i % 7;",
     after="  for (int i = 0; i < 240; i++)\n    c[0] = c[0] * 0.9 + S[i / 12][i % 12];",
 )
+
+CHOSEN = marked(
+    "chosen",
+    (Operand("c", "1", value="0"),),
+    """
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < 600; j++)
+      Q[i][j] = S[i > 0 ? i - 1 : 0][j];
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < n; k++)
+      for (int j = 0; j < 600; j++)
+        Q[i][j] += S[k][j + shift[i][k]];""",
+    ((1, 1), (5, 2), (20, 3)),
+    outside="double S[20][640], Q[20][640];\nint shift[20][20];",
+    before="  for (int i = 0; i < 12800; i++)\n    S[i / 640][i % 640] = i % 7, shift[i % 20][i / 640] = i % 31;",
+    after="  for (int i = 0; i < 12000; i++)\n    c[0] = c[0] * 0.9 + Q[i / 600][i % 600];",
+)

@@ -35,6 +35,7 @@ SAMPLE = tuple(
         "rows",
         "small",
         "shifted",
+        "chosen",
         "stepped",
         "again",
         "conditions",
