@@ -198,8 +198,8 @@ def _in_time(
     # first form gets as much time as the others together.
     parts = (options.budget / 2, *[options.budget / 2 / (len(attempts) - 1)] * (len(attempts) - 1))
     if attempts[-1].scheduler != options.scheduler:
-        # What comes behind a schedule takes as long again, and the original order hardly any time.
-        attempts[0] = replace(options, schedule_budget=0.3 * options.budget)
+        # Behind a schedule that takes this long nothing would be done in time; the original order takes hardly any.
+        attempts[0] = replace(options, schedule_budget=0.4 * options.budget)
     given_up = ""
     for chosen, part in zip(attempts, parts, strict=True):
         if given_up == UNSCHEDULED and chosen.scheduler == options.scheduler:

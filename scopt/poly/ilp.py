@@ -83,7 +83,7 @@ def highs_lexmin(program: Program) -> tuple[int, ...] | None:
     objective has no minimum."""
     if any(not row.terms and not row.holds(()) for row in program.rows):
         return None
-    choice = RowChoice(program.rows, program.blocks)
+    choice = RowChoice(program.rows, program.blocks, len(program.columns))
     solver = _loaded(replace(program, rows=tuple(choice.first())))
     count = len(program.columns)
     point: tuple[int, ...] | None = None

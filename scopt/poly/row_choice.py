@@ -19,6 +19,8 @@ Terms = tuple[tuple[int, int], ...]
 
 # A solver gets no more rows than these at first, and so many more each time: the ones that are broken worst.
 FEW_ROWS = 1000
+# Of fewer rows for each unknown, most matter: looking for them takes longer than all of them do.
+FEW_PER_COLUMN = 20
 MORE_ROWS = 50
 # Rows of few terms bound single unknowns, and say how few of them go together.
 _SHORT = 3
@@ -111,10 +113,10 @@ class RowChoice:
     """The rows of a program, and those that a solver has been given. blocks: that the rows are made of, if that is
     known."""
 
-    def __init__(self, rows: Sequence[LinearRow], blocks: Sequence[RowBlock] = ()) -> None:
+    def __init__(self, rows: Sequence[LinearRow], blocks: Sequence[RowBlock] = (), columns: int = 0) -> None:
         self._table: RowTable | None = None
         self._rows = [row for row in rows if row.terms]
-        if len(self._rows) > FEW_ROWS:
+        if len(self._rows) > max(FEW_ROWS, FEW_PER_COLUMN * columns):
             parts = [one for one in (blocks or (RowBlock(rows),)) if one.with_terms]
             self._rows = [*chain.from_iterable(one.with_terms for one in parts)]
             self._table = _joined([one.table for one in parts])

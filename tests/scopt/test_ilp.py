@@ -211,6 +211,7 @@ def test_few_of_many_rows_are_enough(data: st.DataObject) -> None:
     program = data.draw(programs())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(row_choice, "FEW_ROWS", 0)
+        patch.setattr(row_choice, "FEW_PER_COLUMN", 0)
         patch.setattr(row_choice, "MORE_ROWS", 1)
         patch.setattr(row_choice, "_SHORT", 0)
         few = highs_lexmin(program)
@@ -234,6 +235,7 @@ def test_rows_are_broken_by_as_much_as_they_are() -> None:
 
 def test_blocks_of_rows_are_all_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_choice, "FEW_ROWS", 0)
+    monkeypatch.setattr(row_choice, "FEW_PER_COLUMN", 0)
     blocks = (RowBlock([LinearRow(((0, 1), (1, 1), (2, 1), (3, 1)), -9)]), RowBlock([LinearRow(((0, -1),), 2)]))
     rows = tuple(row for block in blocks for row in block.rows)
     total = tuple((k, 1) for k in range(4))
@@ -244,6 +246,7 @@ def test_blocks_of_rows_are_all_the_rows(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_row_that_is_left_out_at_first_may_bound_an_objective(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_choice, "FEW_ROWS", 0)
+    monkeypatch.setattr(row_choice, "FEW_PER_COLUMN", 0)
     monkeypatch.setattr(row_choice, "_SHORT", 0)
     free = tuple(Column(f"x{k}", None, None) for k in range(2))
     assert highs_lexmin(Program(free, (LinearRow(((0, 1),), 7), LinearRow(((1, 1),), 0)), (((0, 1), (1, 1)),))) == (
