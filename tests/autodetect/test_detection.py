@@ -18,7 +18,7 @@ from scopt.pipeline import optimize
 from scopt.tell.results import Result
 
 KERNELS = sorted((Path(__file__).parents[2] / "polybench" / "kernels").glob("*.c"))
-HEAD = "static double A[100000], B[100000], M[2000][2000];\nvoid g(void);\n"
+HEAD = "static double A[1000000], B[1000000], M[2000][2000];\nvoid g(void);\n"
 
 
 def loops_of(regions: tuple[Region, ...]) -> list[tuple[int, int]]:
