@@ -21,7 +21,7 @@ from scopt.check.written import unproved
 from scopt.clause_words import expanded_words, without_helpers
 from scopt.decision_file import RANDOM, read_decisions
 from scopt.diagnostics import InputError, Remark, Remarks
-from scopt.expanded_macros import with_expanded_macros
+from scopt.expanded_macros import says_more, with_expanded_macros
 from scopt.frontend.region.naming import Placed, with_names
 from scopt.frontend.region.origins import macros_behind
 from scopt.frontend.region.parse import parse
@@ -93,7 +93,7 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
     while again:
         again = with_expanded_macros(tu, again, options)
         retried = _all_transformed(again, options, given, end)
-        done |= {number: item for number, item in retried.items() if _says_more(item)}
+        done |= {number: item for number, item in retried.items() if says_more(item.region, item.outcome)}
         again = {number: again[number] for number, item in retried.items() if _macros_in_the_way(item)}
     done, told = _with_parts(tu, done, options, end)
     done, replacements, text = _spliced(tu, done, options)
@@ -232,21 +232,25 @@ def _macros_in_the_way(item: _Done) -> bool:
     return not any(reason in _NOT_WANTED for reason in reasons)
 
 
-def _says_more(retried: _Done) -> bool:
-    """Whether what became of a region with its macros expanded counts, rather than what was said before. An unmarked
-    one was found that way."""
-    if retried.region.marked:
-        return retried.outcome.text is not None
-    return all(remark.id != "budget.file" for remark in retried.outcome.remarks)
-
-
 def _with_parts(
     tu: TranslationUnit, done: dict[int, _Done], options: Options, end: float
 ) -> tuple[dict[int, _Done], tuple[Remark, ...]]:
-    """With the parts of marked regions that could not be taken as a whole, and what is to be told of them. What a user
-    gives for regions is for whole ones."""
-    refused = [item for item in done.values() if _has_parts(item) or _is_idle(item)]
-    if not refused or options.schedule_file or options.decisions:
+    """With the parts of marked regions that could not be taken as a whole, or gain nothing, and what is to be told of
+    them. What a user gives for regions is for whole ones."""
+    refused = [item for item in done.values() if _has_parts(item)]
+    idle = [item for item in done.values() if _is_idle(item)]
+    if options.schedule_file or options.decisions:
+        return done, ()
+    done, told = _in_parts_of(tu, done, refused, options, end)
+    done, others = _in_parts_of(tu, done, idle, options, end)
+    return done, (*told, *others)
+
+
+def _in_parts_of(
+    tu: TranslationUnit, done: dict[int, _Done], refused: list[_Done], options: Options, end: float
+) -> tuple[dict[int, _Done], tuple[Remark, ...]]:
+    """With the parts of some marked regions, and what is to be told of them: nothing where a region stays whole."""
+    if not refused:
         return done, ()
     from scopt.frontend.region.parts import news, parts_of  # one run in many needs it
 
@@ -260,15 +264,11 @@ def _with_parts(
     told = news(found.remarks, (remark for item in refused for remark in item.outcome.remarks))
     made = _all_transformed(parts, options, given, end)
     gaining = [part.region.start for part in made.values() if part.outcome.text is not None and not part.outcome.idle]
-    for number, item in list(done.items()):
-        if not _is_idle(item):
-            continue
-        region = item.region
-        if any(region.start <= start < region.end for start in gaining):
-            done = done | {number: _in_parts(item)}
-        else:
-            made = {key: part for key, part in made.items() if not region.start <= part.region.start < region.end}
-    return done | made, told
+    parted = [one for one in refused if any(one.region.start <= start < one.region.end for start in gaining)]
+    whole = [one.region for one in refused if _is_idle(one) and one not in parted]
+    made = {k: one for k, one in made.items() if not any(r.start <= one.region.start < r.end for r in whole)}
+    left = {k: _in_parts(one) for k, one in done.items() if one in parted and _is_idle(one)}
+    return done | left | made, () if whole and not left else told
 
 
 def _is_idle(item: _Done) -> bool:
