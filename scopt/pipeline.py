@@ -263,7 +263,7 @@ def _in_parts_of(
     given = (Wanted(),) * (first + len(parts))
     told = news(found.remarks, (remark for item in refused for remark in item.outcome.remarks))
     made = _all_transformed(parts, options, given, end)
-    gaining = [part.region.start for part in made.values() if part.outcome.text is not None and not part.outcome.idle]
+    gaining = [one.region.start for one in made.values() if any(gain.got for gain in one.outcome.gains)]
     parted = [one for one in refused if any(one.region.start <= start < one.region.end for start in gaining)]
     whole = [one.region for one in refused if _is_idle(one) and one not in parted]
     made = {k: one for k, one in made.items() if not any(r.start <= one.region.start < r.end for r in whole)}

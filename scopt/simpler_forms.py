@@ -29,12 +29,10 @@ def any_order(options: Options) -> Iterator[Options]:
 
 
 def quicker(options: Options, *, wishes: bool) -> Iterator[Options]:
-    """The options as they are; without any tiles; in the original order of statements as they were read, where what is
-    left to decide is which loops run in parallel and in vectors. wishes: somebody wants a schedule of his own, which
-    that order may not be."""
-    yield options
-    if options.tile:
-        yield replace(options, tile=False)
+    """The options as they are; without register tiles; without any tiles; in the original order of statements as they
+    were read, where what is left to decide is which loops run in parallel and in vectors. wishes: somebody wants a
+    schedule of his own, which that order may not be."""
+    yield from same_order(options)
     usual, own = Options(), (options.scheduler, options.fusion, options.influence)
     if not (wishes or options.schedule_file) and own == (usual.scheduler, usual.fusion, usual.influence):
         yield replace(options, tile=False, scheduler="identity", hasty=True)
