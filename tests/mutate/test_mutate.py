@@ -24,7 +24,6 @@ SAMPLE = tuple(
     if one.name
     in (
         "cholesky",
-        "filter",
         "jacobi",
         "layers",
         "records",
@@ -33,11 +32,9 @@ SAMPLE = tuple(
         "histogram",
         "work",
         "rows",
-        "small",
         "shifted",
         "chosen",
         "stepped",
-        "again",
         "conditions",
         "search",
         "nearest",
