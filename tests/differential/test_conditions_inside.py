@@ -35,49 +35,58 @@ KERNELS = {
     "cells that may not be there": "if (at[i] >= 0) for (int j = 0; j < n; j++) a[i][j] += w[at[i]];",
     "not in all iterations": "if (i > 2) { if (w[i] > 0) for (int j = 0; j < i; j++) a[i][j] = b[j][i]; }",
 }
+FUNCTION = """\
+void run_NUMBER(int n)
+{
+    FIRST
+    for (int i = 0; i < n; i++) {
+        BODY
+    }
+    LAST
+}
+"""
 PROGRAM = """\
 #include <stdio.h>
 #define N 37
 static double a[N][N], b[N][N], w[N];
 static int at[N];
-void run(int n)
-{
-    for (int i = 0; i < n; i++) {
-        BODY
-    }
-}
+FUNCTIONS
 int main(void)
 {
-    for (int n = 0; n <= N; n += n < 3 ? 1 : 17) {
-        for (int i = 0; i < N; i++) {
-            w[i] = (i * 7 % 11 - 4) * 0.75;
-            at[i] = i * 5 % 9 < 4 ? -100000000 : i;
-            for (int j = 0; j < N; j++)
-                a[i][j] = (i * 3 + j * 5) % 8 * 0.25, b[i][j] = (i + j) % 4;
+    void (*all[])(int) = {NAMES};
+    for (int k = 0; k < sizeof all / sizeof *all; k++)
+        for (int n = 0; n <= N; n += n < 3 ? 1 : 17) {
+            for (int i = 0; i < N; i++) {
+                w[i] = (i * 7 % 11 - 4) * 0.75;
+                at[i] = i * 5 % 9 < 4 ? -100000000 : i;
+                for (int j = 0; j < N; j++)
+                    a[i][j] = (i * 3 + j * 5) % 8 * 0.25, b[i][j] = (i + j) % 4;
+            }
+            all[k](n);
+            for (int i = 0; i < N; i++)
+                for (int j = 0; j < N; j++)
+                    printf("%.17g %.17g %.17g\\n", a[i][j], b[i][j], w[i]);
         }
-        run(n);
-        for (int i = 0; i < N; i++)
-            for (int j = 0; j < N; j++)
-                printf("%.17g %.17g %.17g\\n", a[i][j], b[i][j], w[i]);
-    }
 }
 """
 OPAQUE = ("bounds of its own",)
 
 
 @pytest.mark.parametrize("marked", [False, True])
-@pytest.mark.parametrize("name", KERNELS)
-def test_results_are_the_same(run_c: Callable[..., str], name: str, marked: bool) -> None:
-    source = PROGRAM.replace("BODY", KERNELS[name])
-    if marked:
-        source = source.replace(
-            "    for (int i = 0; i < n; i++) {", "#pragma scop\n    for (int i = 0; i < n; i++) {", 1
-        )
-        source = source.replace("    }\n}\nint main", "    }\n#pragma endscop\n}\nint main", 1)
+def test_results_are_the_same(run_c: Callable[..., str], marked: bool) -> None:
+    first, last = ("#pragma scop", "#pragma endscop") if marked else ("", "")
+    functions = [
+        FUNCTION.replace("NUMBER", str(k)).replace("BODY", body).replace("FIRST", first).replace("LAST", last)
+        for k, body in enumerate(KERNELS.values())
+    ]
+    names = ", ".join(f"run_{k}" for k in range(len(functions)))
+    source = PROGRAM.replace("FUNCTIONS", "".join(functions)).replace("NAMES", names)
     result = optimize(source.encode(), Options(autodetect=not marked, eager=True), file="x.c")
     text = result.text.decode()
     if marked:
-        assert [region.transformed for region in result.regions] == [True]
-        assert ("holds" in text) is (name not in OPAQUE)
+        assert all(region.transformed for region in result.regions)
+        for k, name in enumerate(KERNELS):
+            own = text[text.index(f"void run_{k}(") :].split("#pragma endscop")[0]
+            assert ("holds" in own) is (name not in OPAQUE), name
     flags = ("-O1", "-ffp-contract=off", "-fopenmp", "-fsanitize=address,undefined")
     assert run_c(text, *flags, name="made") == run_c(source, *flags, name="original")

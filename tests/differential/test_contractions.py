@@ -156,7 +156,7 @@ def outputs(source: str, cc: str, folder: Path, *flags: str, run: bool = True) -
 
 @seed(20)
 @settings(
-    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(source=sources())
 def test_contractions_compute_the_same(source: Source, cc: str, tmp_path: Path) -> None:

@@ -250,8 +250,8 @@ def test_a_scheduler_keeps_to_its_time() -> None:
 
 def test_who_wants_a_schedule_of_his_own_gets_no_other() -> None:
     assert [options.scheduler for options in quicker(Options(), wishes=True)] == ["pluto"] * 3
-    assert [options.scheduler for options in quicker(Options(influence="vectorize"), wishes=False)] == ["pluto"] * 2
-    assert [options.scheduler for options in quicker(Options(scheduler="isl"), wishes=False)] == ["isl"] * 2
+    assert [options.scheduler for options in quicker(Options(influence="vectorize"), wishes=False)] == ["pluto"] * 3
+    assert [options.scheduler for options in quicker(Options(scheduler="isl"), wishes=False)] == ["isl"] * 3
 
 
 def test_region_that_takes_too_long_untiled_too_is_given_up() -> None:
