@@ -4,7 +4,6 @@ innermost: vector loops, or written out."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 import islpy as isl
 from msgspec import Struct
@@ -177,8 +176,7 @@ class StripBuilder(Struct, frozen=True, eq=False):
                     return inner.insert_partial_schedule(partial.intersect_domain(inner.get_domain()))
                 return self.innermost(inner, partial)
             case trees.Sequence(parts) if any(trees.has_bands(part) for part in parts):
-                together = parts if rows.together else tuple(_neighbours(parts))
-                return in_sequence([self.lanes(part, lane, rows) for part in together])
+                return in_sequence([self.lanes(part, lane, rows) for part in parts])
         inner = trees.build(tree)
         if rows.together == 1:
             return inner
@@ -213,16 +211,6 @@ class StripBuilder(Struct, frozen=True, eq=False):
         names = {str(part.get_tuple_name()) for part in sets_of(tree.get_domain())}
         inside = {access.array for name in names for access in self.scop.statement(name).accesses}
         return (one for one in arrays if one in inside)
-
-
-def _neighbours(parts: Sequence[trees.Tree]) -> Iterator[trees.Tree]:
-    """The parts of a sequence, those without loops that follow each other as one."""
-    for looped, some in groupby(parts, key=trees.has_bands):
-        group = tuple(some)
-        if looped or len(group) == 1:
-            yield from group
-        else:
-            yield trees.Sequence(group)
 
 
 def _separate(tree: isl.Schedule) -> isl.Schedule:

@@ -127,6 +127,25 @@ def test_a_recurrence_along_rows_uses_buffers_with_the_rows_side_by_side() -> No
     assert [(one.array, one.dimension, one.spread) for one in strips.buffers] == [("A", 0, 0), ("B", 0, 0)]
 
 
+CLIPPED = """
+for (j = 0; j < m; j++) {
+  double low = -1e30, high = 1e30;
+  for (t = 0; t < 3; t++) {
+    double sum = 0.0, square = 0.0; int count = 0;
+    for (i = 0; i < n; i++) if (A[i][j] >= low && A[i][j] <= high) { sum += A[i][j]; count++; }
+    double mean = count > 0 ? sum / count : 0.0;
+    for (i = 0; i < n; i++) if (A[i][j] >= low && A[i][j] <= high) square += (A[i][j] - mean) * (A[i][j] - mean);
+    double sigma = count > 1 ? square / (count - 1) : 0.0;
+    low = mean - sigma; high = mean + sigma; B[0][j] = mean;
+  }
+}"""
+
+
+def test_statements_between_loops_are_in_strips_as_they_are() -> None:
+    text = emitted(MAIN.format(body=CLIPPED))
+    assert "sigma_rows" in text
+
+
 def test_scalars_that_rows_use_anew_get_a_cell_a_row() -> None:
     (strips,) = schedule_of(FILTER).strips.values()
     assert len(strips.scalars) == 1
