@@ -85,7 +85,8 @@ class Pointees(Struct, frozen=True, eq=False):
         local = [one for one in walk(function.body) if isinstance(one, ir.Decl) and one.name == name]
         parameters = _parameters(function)
         number = next((k for k, one in enumerate(parameters) if one.name == name), None)
-        if len(local) + (number is not None) > 1 or function.param_decls:
+        own = len(local) + (number is not None)
+        if own > 1 or (own and name in self.globals) or function.param_decls:
             return None
         key = (function.decl.name, name) if local or number is not None else ("", name)
         if key in asked:
@@ -162,7 +163,7 @@ class Pointees(Struct, frozen=True, eq=False):
             case ir.ID(name=name):
                 return self.variable(function, name, asked)
             case ir.FuncCall(name=ir.ID(name=name)):
-                return frozenset({node}) if self.allocates(name) else None
+                return self.allocated(node, name)
             case ir.TernaryOp(iftrue=first, iffalse=second):
                 return self.all_of([(function, first), (function, second)], asked)
             case ir.BinaryOp(op="+" | "-", left=left) if not isinstance(left, ir.Constant):
@@ -179,7 +180,8 @@ class Pointees(Struct, frozen=True, eq=False):
         """The place of a variable itself."""
         local = [one for one in walk(function.body) if isinstance(one, ir.Decl) and one.name == name]
         if local or any(one.name == name for one in _parameters(function)):
-            return frozenset({(function.decl.name, name)}) if len(local) == 1 else None
+            plain = len(local) == 1 and name not in self.globals
+            return frozenset({(function.decl.name, name)}) if plain else None
         return frozenset({("", name)}) if name in self.globals else None
 
     def row(self, function: ir.FuncDef, node: Any) -> Places | None:
@@ -190,7 +192,7 @@ class Pointees(Struct, frozen=True, eq=False):
         if not isinstance(node, ir.ID):
             return None
         local = [one for one in walk(function.body) if isinstance(one, ir.Decl) and one.name == node.name]
-        if any(one.name == node.name for one in _parameters(function)) or len(local) > 1:
+        if any(one.name == node.name for one in _parameters(function)) or len(local) + (node.name in self.globals) > 1:
             return None
         declared = local or self.globals.get(node.name, [])
         inner = declared[0].type if declared else None
@@ -200,15 +202,20 @@ class Pointees(Struct, frozen=True, eq=False):
             return None
         return frozenset({(function.decl.name if local else "", node.name)})
 
-    def allocates(self, name: str) -> bool:
-        """Whether each call of a function gives memory that nothing else points to."""
+    def allocated(self, call: ir.FuncCall, name: str) -> Places | None:
+        """The places of what a call gives, if each call gives memory of its own: the call itself, and where that is
+        allocated inside of a function that doesn't keep it to itself until it returns."""
         function = self.functions.get(name)
         if function is None:
-            return name in ALLOCATING and name not in self.globals
+            return frozenset({call}) if name in ALLOCATING and name not in self.globals else None
         if not is_fixed(function):
-            return False
+            return None
         returned = [one.expr for one in walk(function.body) if isinstance(one, ir.Return)]
-        return bool(returned) and all(self.is_new(function, one) for one in returned)
+        if not returned or not all(self.is_new(function, one) for one in returned):
+            return None
+        variables = {one.name for value in returned for one in walk(value) if isinstance(one, ir.ID)}
+        inside = [one for one in walk(function.body) if isinstance(one, ir.FuncCall) and _is_allocating(one)]
+        return frozenset({call, *(inside if any(_hands_on(function.body, one) for one in variables) else ())})
 
     def is_new(self, function: ir.FuncDef, node: Any) -> bool:
         """Whether a function's value is what it has just allocated."""
@@ -228,6 +235,31 @@ class Pointees(Struct, frozen=True, eq=False):
                     not isinstance(value, ir.ID) and self.is_new(function, value) for value in values
                 )
         return False
+
+
+def _is_allocating(call: ir.FuncCall) -> bool:
+    return isinstance(call.name, ir.ID) and call.name.name in ALLOCATING
+
+
+def _hands_on(body: Any, name: str) -> bool:
+    """Whether a function does more with a pointer than to set it, to ask whether there is one, to follow it, and to
+    return it: others may have it then."""
+    kept: set[int] = set()
+    for node in walk(body):
+        match node:
+            case ir.Return(expr=value):
+                while isinstance(value, ir.Cast):
+                    value = value.expr
+                kept.add(id(value))
+            case ir.Assignment(op="=", lvalue=ir.ID() as one) | ir.If(cond=ir.ID() as one) | ir.ArrayRef(name=one):
+                kept.add(id(one))
+            case ir.UnaryOp(op="!" | "*", expr=one):
+                kept.add(id(one))
+            case ir.BinaryOp(op="==" | "!=", left=left, right=right):
+                kept |= {id(left), id(right)}
+            case ir.FuncCall(name=ir.ID(name="memset" | "free"), args=ir.ExprList(exprs=[one, *_])):
+                kept.add(id(one))
+    return any(isinstance(node, ir.ID) and node.name == name and id(node) not in kept for node in walk(body))
 
 
 def _parameters(function: ir.FuncDef) -> list[Any]:

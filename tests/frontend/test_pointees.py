@@ -15,6 +15,9 @@ static double *fresh(int n) { double *p = malloc(n); if (!p) exit(1); return p; 
 static double *cached(int n) { static double *p; if (!p) p = malloc(n); return p; }
 static double *same(double *p) { return p; }
 static double *registered(int n) { double *p = malloc(n); kept = p; return p; }
+static void keep(double *p) { kept = p; }
+static double *given(int n) { double *p = malloc(n); keep(p); return p; }
+static double *shared(void) { return A; }
 double *visible(int n) { double *p = malloc(n); return p; }
 void unknown(double **p);
 static void set(void) { u = malloc(8); v = malloc(8); w = malloc(8); stepped = malloc(8); stepped++; stepped += 3; }
@@ -36,6 +39,7 @@ def are_apart(body: str, more: str = "") -> bool:
         "double *p, *q; p = (double *)malloc(n); q = calloc(n, 8); f(p + 3, &q[n]); f(p, q - n);",
         "double *p = fresh(n), *q = fresh(n); f(p, q);",
         "double *p = registered(n), *q = fresh(n); f(q, p);",
+        "double *p = fresh(n); registered(n); f(p, kept);",
         "double *p = fresh(n), *q = fresh(n); p += n; q++; f(p, q);",
         "double *p = NULL, *q = fresh(n); if (n) p = fresh(n); f(p, q);",
         "f(A, B[2]); f(A + 1, &B[n][3]);",
@@ -63,6 +67,10 @@ def test_apart(body: str) -> None:
         "set(); f(u, w);",
         "set(); f(u, u);",
         "set(); f(u, v); u = v;",
+        "double *p = registered(n); f(p, kept);",
+        "double *p = given(n); f(p, kept);",
+        "{ double *u = fresh(n); (void)u; } double *q = fresh(n); u = q; f(u, q);",
+        "{ double A[9]; (void)A; } f(A, &A[2]); f(A, shared());",
         "f(A, A + 3);",
         "f(B[1], B[2]);",
         "struct box s; s.p = fresh(n); f(s.p, A);",
@@ -124,3 +132,13 @@ def test_gathered_reads_need_no_test_where_vectors_are_apart(second: str, tested
     }}"""
     ids = [remark.id for remark in optimize(source.encode(), Options(autodetect=True)).remarks]
     assert ("alias.may-overlap" in ids) is tested
+
+
+def test_a_name_that_means_two_things() -> None:
+    """A block's variable hides one of the file's there, and nowhere else."""
+    text = """#include <stdlib.h>
+    static double *u;
+    static void h(double *a) { if (a) { double *u = malloc(8); free(u); } a[0] = u[0]; }
+    void g(int n) { double *p = malloc(n); u = p; h(p); }"""
+    tu = parse(text.encode(), "in.c", Options())
+    assert not Pointees.of(tu.ast, tu.defined_functions).are_apart(tu.functions["h"], "a", "u")
