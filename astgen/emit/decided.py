@@ -40,7 +40,9 @@ def decided_by(scop: Scop, loop: For, known: Decided) -> Decided:
 
 
 def condition_text(decided: Decided) -> str:
-    return " && ".join(name if true else f"!{name}" for name, true in sorted(decided))
+    """Variables of outer conditions first: those of inner ones have values where these hold."""
+    inner_last = sorted(decided, key=lambda one: (len(one[0]), one))
+    return " && ".join(name if true else f"!{name}" for name, true in inner_last)
 
 
 def undecided(statement: Statement, known: Decided) -> Statement:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.astgen.emit.names import KEYWORDS
 from scopt.astgen.passes.held import MOST_SPREAD
-from scopt.ir.expr import names, negate
+from scopt.ir.expr import names
 from scopt.ir.nest import Block, Call, Const, For, Hold, If, Loaded, LoopNest
 from scopt.ir.nest_walks import Item, declared, items, used_names
 from scopt.ir.printing import CPrinter
@@ -99,11 +99,7 @@ class _Reads(Struct, frozen=True, eq=False):
             case Hold():
                 return replace(item, body=self.block(item.body, context))
             case If():
-                then = self.block(item.then, context.within(self.space.condition(item.condition, context)))
-                if item.otherwise is None:
-                    return replace(item, then=then)
-                rest = context.within(self.space.condition(negate(item.condition), context))
-                return replace(item, then=then, otherwise=self.block(item.otherwise, rest))
+                return self.space.changed(item, context, self.block)
         return item
 
     def may_hold(self, loop: For) -> bool:

@@ -20,7 +20,7 @@ from scopt import ir
 from scopt.astgen.emit.names import KEYWORDS
 from scopt.astgen.passes.reads_ahead import read_ahead
 from scopt.astgen.passes.record_cells import Cell, by_address, records, subscripts_of
-from scopt.ir.expr import compare, conjunction, names, negate, plus, substitute
+from scopt.ir.expr import compare, conjunction, names, plus, substitute
 from scopt.ir.nest import Block, Call, Condition, Expr, For, Held, Hold, If, LoopNest, Max, Min, Name
 from scopt.ir.nest_walks import Item, used_names
 from scopt.ir.scop import Access, CType, Scop, Statement
@@ -82,11 +82,7 @@ class _Holder(Struct, frozen=True, eq=False):
                 item = self.without_reductions(item)
                 return replace(item, body=self.block(item.body, self.space.inside(item, context)))
             case If():
-                then = self.block(item.then, context.within(self.space.condition(item.condition, context)))
-                if item.otherwise is None:
-                    return replace(item, then=then)
-                rest = context.within(self.space.condition(negate(item.condition), context))
-                return replace(item, then=then, otherwise=self.block(item.otherwise, rest))
+                return self.space.changed(item, context, self.block)
         return item
 
     def wanted(self, loop: For) -> bool:

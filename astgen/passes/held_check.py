@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from scopt.astgen.emit.names import KEYWORDS
 from scopt.diagnostics import InternalError
-from scopt.ir.expr import names, negate
-from scopt.ir.nest import Block, Call, Expr, For, Held, Hold, If, LoopNest
+from scopt.ir.expr import names
+from scopt.ir.nest import Block, Call, Expr, For, Held, Hold, LoopNest
 from scopt.ir.nest_walks import calls, items
 from scopt.ir.scop import Access, Scop
 from scopt.poly.body_rewriting import always_evaluated
@@ -50,7 +50,7 @@ class _Checker(Struct, frozen=True, eq=False):
     taken: frozenset[str]
 
     def block(self, block: Block, context: Context, held: tuple[Held, ...]) -> None:
-        for item, inner in self.inside(block, context):
+        for item, inner in self.space.items(block, context):
             match item:
                 case For():
                     self.reductions(item, held)
@@ -60,18 +60,6 @@ class _Checker(Struct, frozen=True, eq=False):
                     self.block(item.body, inner, (*held, *item.cells))
                 case Call():
                     self.call(item, held)
-
-    def inside(self, block: Block, context: Context) -> Iterator[tuple[For | Call | Hold, Context]]:
-        """The block's items, those of its ifs under their conditions."""
-        for item in block.items:
-            if not isinstance(item, If):
-                yield item, context
-                continue
-            yield from self.inside(item.then, context.within(self.space.condition(item.condition, context)))
-            if item.otherwise is not None:
-                yield from self.inside(
-                    item.otherwise, context.within(self.space.condition(negate(item.condition), context))
-                )
 
     def call(self, call: Call, held: tuple[Held, ...]) -> None:
         """A call's variables are declared around it, and stand for their arrays;
@@ -137,7 +125,7 @@ class _Checker(Struct, frozen=True, eq=False):
                     self.refuse(f"the cell of '{cell.name}' moves")
 
     def uses(self, block: Block, context: Context) -> Iterator[_Use]:
-        for item, inner in self.inside(block, context):
+        for item, inner in self.space.items(block, context):
             match item:
                 case For():
                     yield from self.uses(item.body, self.space.inside(item, inner))

@@ -12,8 +12,7 @@ from scopt.astgen.generation import Program
 from scopt.astgen.passes.common_reads import is_plain, read_only, reads_of, surely_there
 from scopt.check.reading import together
 from scopt.diagnostics import InternalError
-from scopt.ir.expr import negate
-from scopt.ir.nest import Block, Call, For, Hold, If, Loaded
+from scopt.ir.nest import Block, Call, For, Hold, Loaded
 from scopt.ir.scop import Access, Statement
 from scopt.ir.walks import walk
 from scopt.poly.body_rewriting import always_evaluated
@@ -33,7 +32,7 @@ class _Checker(Struct, frozen=True, eq=False):
     space: NestSpace
 
     def block(self, block: Block, context: Context) -> None:
-        for item, inner in self.inside(block, context):
+        for item, inner in self.space.items(block, context):
             match item:
                 case For():
                     self.block(item.body, self.space.inside(item, inner))
@@ -41,17 +40,6 @@ class _Checker(Struct, frozen=True, eq=False):
                     for load in item.loads:
                         self.load(load, item, inner)
                     self.block(item.body, inner)
-
-    def inside(self, block: Block, context: Context) -> Iterator[tuple[For | Call | Hold, Context]]:
-        """The block's items, those of its ifs under their conditions."""
-        for item in block.items:
-            if not isinstance(item, If):
-                yield item, context
-                continue
-            yield from self.inside(item.then, context.within(self.space.condition(item.condition, context)))
-            if item.otherwise is not None:
-                rest = context.within(self.space.condition(negate(item.condition), context))
-                yield from self.inside(item.otherwise, rest)
 
     def load(self, load: Loaded, hold: Hold, context: Context) -> None:
         """One variable: its type is the cell's, and where it is loaded, something evaluates it, or it is there."""
@@ -71,7 +59,7 @@ class _Checker(Struct, frozen=True, eq=False):
             self.refuse(f"'{load.name}' is loaded where nothing reads it")
 
     def calls(self, block: Block, context: Context) -> Iterator[tuple[Call, Context]]:
-        for item, inner in self.inside(block, context):
+        for item, inner in self.space.items(block, context):
             match item:
                 case For():
                     yield from self.calls(item.body, self.space.inside(item, inner))

@@ -6,7 +6,7 @@ the odd ones.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
 import islpy as isl
@@ -14,10 +14,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.diagnostics import InternalError
-from scopt.ir.expr import from_linear, linear, subtract, weighted
+from scopt.ir.expr import from_linear, linear, negate, subtract, weighted
 from scopt.ir.nest import (
     And,
     Block,
+    Call,
     Compare,
     Condition,
     Const,
@@ -25,6 +26,8 @@ from scopt.ir.nest import (
     Expr,
     FloorDiv,
     For,
+    Hold,
+    If,
     LoopNest,
     Max,
     Min,
@@ -97,6 +100,26 @@ class NestSpace(Struct, frozen=True, eq=False):
         upper = self._compare(Compare(iterator, "<=", loop.upper), inner, context)
         inner = inner.within(lower.intersect(upper))
         return inner.within(self._on_step(loop, inner, context)) if loop.step > 1 else inner
+
+    def items(self, block: Block, context: Context) -> Iterator[tuple[For | Call | Hold, Context]]:
+        """A block's items, those of its ifs under their conditions."""
+        for item in block.items:
+            if not isinstance(item, If):
+                yield item, context
+                continue
+            for branch, where in self.branches(item, context):
+                yield from self.items(branch, where)
+
+    def branches(self, item: If, context: Context) -> Iterator[tuple[Block, Context]]:
+        """What runs where a condition holds, and what else, if there is anything."""
+        yield item.then, context.within(self.condition(item.condition, context))
+        if item.otherwise is not None:
+            yield item.otherwise, context.within(self.condition(negate(item.condition), context))
+
+    def changed(self, item: If, context: Context, change: Callable[[Block, Context], Block]) -> If:
+        """The same condition about other blocks."""
+        then, *otherwise = [change(block, where) for block, where in self.branches(item, context)]
+        return replace(item, then=then, otherwise=otherwise[0] if otherwise else None)
 
     def _on_step(self, loop: For, inner: Context, outer: Context) -> isl.Set:
         """Points a multiple of the step away from the lower bound."""
