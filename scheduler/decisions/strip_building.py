@@ -3,7 +3,7 @@ innermost: vector loops, or written out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import islpy as isl
 from msgspec import Struct
@@ -176,7 +176,8 @@ class StripBuilder(Struct, frozen=True, eq=False):
                     return inner.insert_partial_schedule(partial.intersect_domain(inner.get_domain()))
                 return self.innermost(inner, partial)
             case trees.Sequence(parts) if any(trees.has_bands(part) for part in parts):
-                return in_sequence([self.lanes(part, lane, rows) for part in parts])
+                together = parts if rows.together else tuple(self.neighbours(parts, rows.places.scalars))
+                return in_sequence([self.lanes(part, lane, rows) for part in together])
         inner = trees.build(tree)
         if rows.together == 1:
             return inner
@@ -189,6 +190,37 @@ class StripBuilder(Struct, frozen=True, eq=False):
         private = tuple(self.used(inner, rows.places.temporaries))
         self.marks[name] = LoopMark(simd=True, private=private)
         return marked(made, name)
+
+    def neighbours(self, parts: Sequence[trees.Tree], scalars: Collection[str]) -> Iterator[trees.Tree]:
+        """The parts of a sequence, those without loops that follow each other as one: but where they hand on a scalar,
+        which has a cell a row for all of the strip."""
+        group: list[trees.Tree] = []
+        for part in parts:
+            if group and (trees.has_bands(part) or self.hands_on(group, part, scalars)):
+                yield _together(group)
+                group = []
+            if trees.has_bands(part):
+                yield part
+            else:
+                group.append(part)
+        if group:
+            yield _together(group)
+
+    def hands_on(self, before: Sequence[trees.Tree], part: trees.Tree, scalars: Collection[str]) -> bool:
+        """Whether a part uses a scalar that one of those before it sets, or sets one that they use."""
+        first = self.accesses(trees.Sequence(tuple(before)))
+        return any(
+            array in scalars and (written or first.get(array, False))
+            for array, written in self.accesses(part).items()
+            if array in first
+        )
+
+    def accesses(self, tree: trees.Tree) -> dict[str, bool]:
+        """The arrays that a tree's statements access, and whether they write there."""
+        found: dict[str, bool] = {}
+        for access in (one for name in _statements(tree) for one in self.scop.statement(name).accesses):
+            found[access.array] = found.get(access.array, False) or access.is_write
+        return found
 
     def along_rows(
         self, inner: isl.Schedule, partial: isl.MultiUnionPwAff, lane: isl.UnionPwAff, temporaries: Sequence[str]
@@ -211,6 +243,10 @@ class StripBuilder(Struct, frozen=True, eq=False):
         names = {str(part.get_tuple_name()) for part in sets_of(tree.get_domain())}
         inside = {access.array for name in names for access in self.scop.statement(name).accesses}
         return (one for one in arrays if one in inside)
+
+
+def _together(parts: Sequence[trees.Tree]) -> trees.Tree:
+    return parts[0] if len(parts) == 1 else trees.Sequence(tuple(parts))
 
 
 def _separate(tree: isl.Schedule) -> isl.Schedule:
