@@ -43,7 +43,11 @@ def rewritten_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion
 def rows_scops(scop: Scop, deps: Dependences, options: Options) -> tuple[tuple[Expansion, bool], ...]:
     """The SCoP with cells for the results of rows, where these keep rows in order, and the same one with the rows' loop
     split, whose order stays; nothing if they nowhere do. Each with whether its order stays, the better one first."""
-    found = rows_apart(scop, deps) if options.tile and (options.parallel or options.simd) else None
+    if not (options.tile and (options.parallel or options.simd)):
+        return ()
+    found = rows_apart(scop, deps)
+    if found is None and deps.reductions and options.simd:  # counters keep rows from being lanes beside each other
+        found = rows_apart(scop, deps.strict())
     if found is None:
         return ()
     split = replace(found.expansion, scop=replace(found.expansion.scop, schedule=found.split))

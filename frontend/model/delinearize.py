@@ -27,6 +27,7 @@ from scopt.frontend.model.product_sums import (
     product_node,
     sum_node,
     sum_value,
+    times,
 )
 from scopt.frontend.model.subscript_reading import Subscript
 from scopt.poly.isl_utils import constant_pw_aff, param_pw_aff, project_out_params
@@ -223,7 +224,7 @@ def _without(monomial: Monomial, other: Monomial) -> Monomial | None:
 def parts_of(subscript: Subscript, shape: Shape) -> Parts | None:
     """A subscript in a shape's dimensions, in the way that holds for the most parameters; None if it doesn't fit."""
     best: Parts | None = None
-    subscript = _with_products(subscript, shape.products)
+    subscript = _with_products(_multiplied_out(subscript, shape), shape.products)
     for first, nearest in product(range(shape.rank), (True, False)):
         split = _split(subscript, shape, first, nearest=nearest)
         if split is None:
@@ -237,6 +238,19 @@ def parts_of(subscript: Subscript, shape: Shape) -> Parts | None:
             if _always(best.holds):
                 return best
     return best
+
+
+def _multiplied_out(subscript: Subscript, shape: Shape) -> Subscript:
+    """The subscript without sums as factors that say nothing of the distance of rows: ``(4 * ny + ny / 2) * nx`` is a
+    cell in the middle of a plane of ``ny * nx``."""
+    terms: Terms = {}
+    for monomial, coefficient in subscript.terms.items():
+        made: Terms = {(): coefficient}
+        for key in monomial:
+            own = subscript.sums.get(key) if len(monomial) > 1 and key not in shape.distances else None
+            made = times(made, {(key,): 1} if own is None else own)
+        terms = plus(terms, made)
+    return replace(subscript, terms=terms)
 
 
 def _borrowed(split: list[Terms], shape: Shape) -> Iterator[list[Terms]]:

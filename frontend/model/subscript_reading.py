@@ -23,6 +23,7 @@ class Subscript(Struct, frozen=True, eq=False):
     unsigned: bits of the unsigned type that it is computed in, modulo a power of two; 0 for a signed type, whose
       overflow is undefined.
     domain: parameter set of the iterators' and parameters' values there. iterators: names of those that move.
+    sums: atoms that stand for sums of parameters, with these.
     """
 
     terms: Terms
@@ -30,6 +31,7 @@ class Subscript(Struct, frozen=True, eq=False):
     unsigned: int
     domain: isl.Set
     iterators: tuple[str, ...]
+    sums: Mapping[str, Terms] = {}
 
 
 def read_subscript(node: Any, scope: Scope, iterators: Iterable[str]) -> Subscript:
@@ -45,6 +47,7 @@ def read_subscript(node: Any, scope: Scope, iterators: Iterable[str]) -> Subscri
         0 if ctype.signed else ctype.bits,
         scope.domain.intersect(scope.ranges()),
         tuple(sorted(iterators)),
+        reader.sums,
     )
 
 
@@ -52,6 +55,7 @@ class _Reader(Struct):
     scope: Scope
     iterators: frozenset[str]
     atoms: dict[str, Atom] = field(default_factory=dict)
+    sums: dict[str, Terms] = field(default_factory=dict)
     opaque: bool = False
     unsigned: bool = False
 
@@ -114,6 +118,7 @@ class _Reader(Struct):
         key = " + ".join(f"{terms[m]} {'*'.join(m)}" for m in sorted(terms))
         whole = self.iterators.isdisjoint(used_names(node))  # else they cancel each other out
         self.atoms[key] = Atom(node if whole else sum_node(terms, self.atoms), sum_value(terms, self.atoms), False)
+        self.sums[key] = terms
         return {(key,): 1}
 
     def cast(self, node: ir.Cast) -> tuple[Terms, CType]:

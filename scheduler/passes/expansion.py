@@ -123,9 +123,12 @@ def _with_array(scop: Scop, array: Array, iterators: Sequence[int]) -> tuple[Sco
 
 
 def _is_as_large(scop: Scop, array: Array, iterators: Sequence[int]) -> bool:
-    """Whether another array has as many cells: memory for all pairs of rows that are compared may be too much."""
-    for statement, _ in _accesses(scop, array):
-        for access in statement.accesses:
+    """Whether another array that the same loops use has as many cells: memory for all pairs of rows that are compared
+    may be too much. (The sum may come to that array by way of other scalars.)"""
+    depth = max(iterators, default=-1) + 1
+    around = {statement.iterators[:depth] for statement, _ in _accesses(scop, array)}
+    for statement in scop.statements:
+        for access in statement.accesses if statement.iterators[:depth] in around else ():
             rows = subscript_rows(access.relation) if not scop.arrays[access.array].private else None
             if rows is not None and _rank([[row[k] for k in iterators] for row in rows]) == len(iterators):
                 return True

@@ -134,6 +134,8 @@ class Fusion:
         around = any(one and has_bands(rest) for one, rest in zip(free, (left_rest, right_rest), strict=True))
         if (around or rows) and not was_parallel:
             return None  # what runs inside of a parallel loop would run in order
+        if not was_parallel and self.loses_sums(((left, left_rest, first), (right, right_rest, second)), prefix):
+            return None
         legal = (
             self.carries_nothing(member, domain, prefix)
             if was_parallel
@@ -143,6 +145,23 @@ class Fusion:
             return None
         parts = (*_parts(left_rest), *_parts(right_rest))
         return Band(isl.MultiUnionPwAff.from_union_pw_aff(member), Sequence(parts))
+
+    def loses_sums(
+        self,
+        both: tuple[tuple[isl.UnionPwAff, Tree, Band], tuple[isl.UnionPwAff, Tree, Band]],
+        prefix: isl.MultiUnionPwAff | None,
+    ) -> bool:
+        """Whether one of two loops with loops inside could run in parallel, with sums in any order, and both together
+        couldn't. both: first member, what is inside of it, and the band."""
+        relaxed = self.dependences.relaxed
+        if relaxed is None:
+            return False
+        around = any(
+            has_bands(rest) and self.carries_nothing(member, domain_of(band), prefix, relaxed)
+            for member, rest, band in both
+        )
+        domain = domain_of(both[0][2]).union(domain_of(both[1][2]))
+        return around and not self.carries_nothing(both[0][0].union_add(both[1][0]), domain, prefix, relaxed)
 
     def gains_strips(self, band: Band, prefix: isl.MultiUnionPwAff | None) -> bool:
         """Whether a nest with loops inside gets vectors by more than its first member."""
@@ -198,13 +217,20 @@ class Fusion:
         found = pairs.intersect_domain(domain).intersect_range(domain)
         return found if prefix is None or found.is_empty() else found.eq_at_multi_union_pw_aff(prefix)
 
-    def carries_nothing(self, member: isl.UnionPwAff, domain: isl.UnionSet, prefix: isl.MultiUnionPwAff | None) -> bool:
-        """Whether a loop over `member` is parallel (with private copies where live ranges stay in one iteration)."""
-        own = self.agreeing(domain, prefix)
-        return own.moves(self.dependences.shared, member).zero and all(
+    def carries_nothing(
+        self,
+        member: isl.UnionPwAff,
+        domain: isl.UnionSet,
+        prefix: isl.MultiUnionPwAff | None,
+        dependences: Ordered | None = None,
+    ) -> bool:
+        """Whether a loop over `member` is parallel (with private copies where live ranges stay in one iteration).
+        dependences: others than those with reductions in their order."""
+        asked, own = dependences or self.dependences, self.agreeing(domain, prefix)
+        return own.moves(asked.shared, member).zero and all(
             own.moves(ranges, member).zero
-            and (own.stays_inside(ranges) or own.moves(self.dependences.reuse[name], member).zero)
-            for name, ranges in self.dependences.ranges.items()
+            and (own.stays_inside(ranges) or own.moves(asked.reuse[name], member).zero)
+            for name, ranges in asked.ranges.items()
         )
 
     def carries_forward(self, member: isl.UnionPwAff, domain: isl.UnionSet, prefix: isl.MultiUnionPwAff | None) -> bool:
