@@ -96,6 +96,15 @@ def test_three_dimensions_and_sums_as_sizes() -> None:
     assert made.guard is None
 
 
+def test_a_place_in_the_middle_of_a_plane() -> None:
+    """A sum of parameters that is a factor is no distance of rows where the others show another one."""
+    loops = "for (int i = 0; i < 9; i++) for (int j = 0; j < n; j++) for (int k = 0; k < m; k++)"
+    made = scop(f"{loops} a[(i * n + j) * m + k] = 0; a[(4 * n + n / 2) * m + m / 2] = 1;")
+    middle = isl.Map("[m, n] -> { S1[] -> a[4, floor(n / 2), floor(m / 2)] : n > 0 and m > 0 }")
+    found = next(access.relation for access in made.statement("S1").accesses if access.is_write)
+    assert found.intersect_params(isl.Set("[m, n] -> { : n > 0 and m > 0 }")).is_equal(middle)
+
+
 def test_unsigned_sizes_must_not_wrap() -> None:
     made = scop("for (unsigned i = 0; i < u; i++) for (unsigned j = 0; j < u; j++) a[i * u + j] = 0;")
     assert guard(made).is_equal(isl.Set("[u] -> { : u <= 65536 }"))

@@ -202,6 +202,17 @@ def test_expansion_makes_contractions() -> None:
     assert copy.domain.is_equal(isl.Set(f"[n] -> {{ {copy.name}[i, j] : n > 0 and i = n - 1 and 0 <= j < n }}"))
 
 
+def test_a_sum_may_come_to_an_array_by_way_of_other_scalars() -> None:
+    scop = scop_of(
+        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) { double e = 0, q;"
+        " for (k = 0; k < n; k++) e += A[i][k] * B[j][k]; q = e * 2; if (q > 1) q = 1; C[i][j] = q; }",
+        MATRICES,
+    )
+    expansion = expand(scop, dependences(scop))
+    assert expansion is not None
+    assert set(expansion.extents) == {"e_all"}
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -12,6 +12,7 @@ from scopt.poly.bands import ordered, with_properties
 from scopt.poly.dependences import dependences
 from scopt.poly.legality import check_marks, check_order
 from scopt.poly.trees import Band, Sequence, build, read
+from scopt.rewritten_scop import dependences_of
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.passes.band_passes import apply_passes
 from scopt.scheduler.passes.fusion import fuse_loops
@@ -93,6 +94,27 @@ for (i = 0; i < n; i++) {}"""
 @pytest.mark.parametrize(("second", "count"), [("s += A[i][n - 1];", 2), ("y[i] = A[i][n - 1];", 1)])
 def test_a_loop_in_order_does_not_take_parallel_rows_along(second: str, count: int) -> None:
     assert top_level_loops(scop_of(SUMS.format(second))) == count
+
+
+def test_a_counter_does_not_bind_rows_to_a_sum_in_order() -> None:
+    """Threads can count: the loop with the sum, which they can't share, stays apart."""
+    scop = scop_of(
+        """for (i = 0; i < n; i++) {
+          int falls = 0;
+          for (j = 1; j < n; j++) { A[i][j] = A[i][j] / (A[i][j - 1] + 2); if (A[i][j] < x[j]) falls = 1; }
+          if (falls) c++;
+        }
+        for (i = 0; i < n; i++) s += A[i][n - 1];""",
+        before="int c;",
+    )
+    deps = dependences_of(scop, Options())
+    fused = fuse_loops(scop, ordered(scop, deps), scop.schedule, lambda _node: False, lambda _node: False)
+    tree = read(fused.get_root())
+    assert isinstance(tree, Sequence)
+    strict = ordered(scop, deps.strict())
+    assert isinstance(
+        read(fuse_loops(scop, strict, scop.schedule, lambda _node: False, lambda _node: False).get_root()), Band
+    )
 
 
 def test_a_loop_that_reads_all_of_a_private_row_does_not_join_the_one_that_fills_it() -> None:

@@ -16,7 +16,7 @@ from tests.conftest import RunC
 from tests.sources import scop_of, source_of
 
 SUM = "for (i = 0; i < n; i++) { s = 0; for (j = 0; j < m; j++) s += A[i][j] * x[j]; "
-BEFORE = "double norm, at;"
+BEFORE = "double norm, at; int some;"
 
 
 def scalars(body: str) -> list[str]:
@@ -37,6 +37,7 @@ def scalars(body: str) -> list[str]:
         ("double e = s - y[i]; y[i] = e; norm += e * e; }", ["e_all", "s_all"]),
         ("double e = s; for (j = 0; j < m; j++) B[i][j] = e; norm += e * e; }", ["e_all"]),
         ("double d = s; for (j = 0; j < m; j++) if (A[i][j] > d) d = A[i][j]; norm += d; }", ["d_all"]),
+        ("if (s < 0) some++; y[i] = s; norm += y[i]; }", ["s_all"]),  # threads may count, lanes not
         ("y[i] = s; }", []),  # nothing keeps the rows in order
         ("norm += s; for (j = 0; j < m; j++) B[0][j] += s; }", []),  # what is inside does
         ("x[0] = s; }", []),  # the next row reads it
