@@ -19,11 +19,13 @@ from scopt.ir.expr import exceeds, linear, names
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, Expr, For, Name
 from scopt.ir.nest_walks import Item, children, items
-from scopt.ir.scop import Scop
+from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import ELEMENT
 
 NEVER = Compare(Const(0), ">", Const(0))
+# Lanes that cells which data name take one after the other, in the time that vectors take for all the rest of them.
+_GATHERED = 4
 
 
 def source_tests(scop: Scop, limit: Fraction, machine: Machine) -> list[Condition | None]:
@@ -70,8 +72,17 @@ def has_vectors(loop: For) -> bool:
 def vector_elements(scop: Scop, machine: Machine) -> int:
     """By how much vectors may make the original loops quicker than costs say: with all lanes, a fork has to be worth it
     all the same."""
-    sizes = [array.type.bits // 8 for array in scop.arrays.values() if array.type.bits and array.rank]
-    return machine.lanes(min(sizes, default=ELEMENT))
+    return max((_lanes(scop, one, machine) for one in scop.statements if one.iterators), default=1)
+
+
+def _lanes(scop: Scop, statement: Statement, machine: Machine) -> int:
+    """Instances of a statement that vectors do at once: of its widest elements, which narrow ones are converted to;
+    cells that data name are loaded one by one, so that only the rest is quicker."""
+    cells = [access for access in statement.accesses if scop.arrays[access.array].rank]
+    sizes = [scop.arrays[access.array].type.bits // 8 for access in cells if scop.arrays[access.array].type.bits]
+    lanes = machine.lanes(max(sizes, default=ELEMENT))
+    named = any(not access.relation.is_single_valued() for access in cells)
+    return max(lanes // _GATHERED, 1) if named else lanes
 
 
 def outermost_loops(block: Block) -> Iterator[For]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from msgspec import Struct
 
+from scopt import ir
 from scopt.frontend.extraction.region_names import RegionNames
 from scopt.frontend.model.row_stretches import RowStretch
+from scopt.frontend.model.value_ranges import values_of_subscripts
 from scopt.frontend.reach.cells import Inspector
 from scopt.frontend.reach.code import Code, Operand, Unbounded
 from scopt.frontend.reach.memory_tests import Memory, memory_test
@@ -40,7 +43,14 @@ class RegionReach(Struct, frozen=True, eq=False):
         iterators, _ = self.names.typed_names()
         frozen = (self.arrays.keys() & self.names.symbols.keys()) - self.names.effects.through - involved.keys()
         seen = Inspector(self.names.items, self.names.symbols, iterators, code, frozen, self.names.region.location)
-        reader = Reader(self.names.symbols, self.names.effects.changed, code, tu.wrapping, seen.values)
+        intervals: list[Mapping[Any, tuple[int, int]]] = []
+
+        def interval(node: ir.ID) -> tuple[int, int] | None:
+            if not intervals:
+                intervals.append(values_of_subscripts(self.names.items, self.names.symbols, *self.names.typed_names()))
+            return intervals[0].get(node)
+
+        reader = Reader(self.names.symbols, self.names.effects.changed, code, tu.wrapping, seen.values, interval)
         touched = read_touched(self.names.items, reader, iterators, set(wanted.values()))
         memories: dict[str, Memory] = {}
         for name in involved:

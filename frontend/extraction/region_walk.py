@@ -22,6 +22,7 @@ from scopt.frontend.model.loop_headers import Loop as ParsedLoop, NotALoop, pars
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree
 from scopt.frontend.model.reached_parts import conjunction
 from scopt.frontend.model.value_ranges import values_of_subscripts
+from scopt.frontend.normalize.once import runs_once
 from scopt.frontend.normalize.opaque import blocking, construct_of, leaving, out_of_statements
 from scopt.frontend.syntax.constructs import construct_text
 from scopt.frontend.syntax.scoping import loop_iterator
@@ -97,6 +98,8 @@ class RegionWalk(Struct, frozen=True, eq=False):
                 return None
             case ir.Compound():
                 return self.sequence(node.block_items or (), place)
+            case ir.DoWhile() if runs_once(node) and place.iterators:
+                return self.leaf(node, place)  # many statements that wait for each other anyway
             case _ if (construct := blocking(node)) is not None:
                 return self.opaque(node, place, self.control(construct))
             case ir.For():

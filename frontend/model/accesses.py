@@ -16,6 +16,7 @@ from scopt.frontend.model.element_sets import SubscriptReader, all_elements
 from scopt.frontend.model.loop_headers import NotALoop, parse_loop
 from scopt.frontend.model.reached_parts import may_fail, may_hold
 from scopt.frontend.model.sure_writes import Cell, with_sure_writes
+from scopt.frontend.normalize.once import runs_once
 from scopt.frontend.normalize.opaque import leaving
 from scopt.frontend.syntax.constructs import construct_text
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
@@ -102,6 +103,8 @@ class AccessCollector(Struct):
             case ir.While():
                 self.truth(node.cond)
                 self.sometimes().statement(node.stmt)
+            case ir.DoWhile() if runs_once(node):
+                self.statement(node.stmt)
             case ir.DoWhile():
                 body = self.sometimes()
                 body.statement(node.stmt)

@@ -1,9 +1,10 @@
 """Which values subscripts can have, where they aren't affine: constant intervals, from types, literals and branches.
 
 ``count[pixel[i]]`` of 8-bit pixels reaches 256 cells, and so does ``curve[v]`` behind ``if (v > 255) v = 255;``. The
-statements are run through once, in the order of the source, with an interval for each local variable (Cousot and
-Cousot, "Static determination of dynamic properties of programs", 1976); what a loop may change is forgotten where it
-begins. Results that don't fit their type may be any of its values: nothing rests on overflow being undefined.
+statements are run through in the order of the source, with an interval for each local variable (Cousot and Cousot,
+"Static determination of dynamic properties of programs", 1976). What a loop may change is forgotten where it begins,
+but for variables whose intervals, or the least powers of two around them, it leaves as they are. Results that don't fit
+their type may be any of its values: nothing rests on overflow being undefined.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from scopt.ir.walks import walk
 _JUMPS = (ir.Goto, ir.Label, ir.Switch)
 _LOOPS = (ir.For, ir.While, ir.DoWhile)
 _NOTHING = (1, 0)
+# How often a loop is run through to find out what it leaves as it is, and how many loops inside of each other are.
+_ROUNDS, _DEPTH = 4, 2
 # Cells of a table at most whose subscripts are known by their range alone: those of 16 bits.
 MAX_TABLE = 1 << 16
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
@@ -109,6 +112,8 @@ class Values(Struct, frozen=True, eq=False):
                 self.loop(node, state)
             case ir.Assignment(op="=", lvalue=ir.ID(name=name)):
                 self.set(name, self.plain(node.rvalue, state), state)
+            case ir.Assignment(op=op, lvalue=ir.ID(name=name)) if not effects(node.rvalue).changed:
+                self.set(name, self.value(ir.BinaryOp(op[:-1], node.lvalue, node.rvalue), state), state)
             case None:
                 return
             case _:
@@ -126,6 +131,8 @@ class Values(Struct, frozen=True, eq=False):
         _forget(changed, state)
         if isinstance(node, ir.For):
             self.from_first_value(node, first, state)
+        kept = self.kept(node, {name: first[name] for name in changed & first.keys() - state.keys()}, state)
+        state.update(kept)
         if node.cond is not None:
             self.plain(node.cond, state)
         inside = (
@@ -136,6 +143,32 @@ class Values(Struct, frozen=True, eq=False):
             # what `continue` skips is unknown there
             self.plain(node.next, dict(state))
         _forget(changed, state)
+        if not any(isinstance(one, ir.Break) for one in walk(node.stmt)):
+            state.update(kept)
+
+    def kept(self, node: Any, first: Mapping[str, Range], state: Mapping[str, Range]) -> dict[str, Range]:
+        """Intervals that hold whenever a loop's condition is looked at, of variables that have some before it. first:
+        these; state: what else holds there.
+
+        Each is widened to the next power of two, until another iteration leaves all as they are."""
+        inside = max((_depth(part) for part in (node.cond, node.stmt) if part is not None), default=0)
+        if not first or inside >= _DEPTH or any(isinstance(one, ir.Continue) for one in walk(node.stmt)):
+            return {}
+        quiet, found = replace(self, found={}, each={}), dict(first)
+        for _ in range(_ROUNDS):
+            before = {**state, **found}
+            if node.cond is not None:
+                quiet.plain(node.cond, before)
+            if node.cond is not None and not isinstance(node, ir.DoWhile):
+                before = quiet.where(node.cond, before, True)
+            quiet.statement(node.stmt, before)
+            if isinstance(node, ir.For) and node.next is not None:
+                quiet.statement(node.next, before)
+            made = {name: _widened(old, before[name]) for name, old in found.items() if name in before}
+            if made == found:
+                return found
+            found = made
+        return {}
 
     def from_first_value(self, node: ir.For, first: Mapping[str, Range], state: dict[str, Range]) -> None:
         """An iterator that only its head steps stays on one side of its first value."""
@@ -176,7 +209,9 @@ class Values(Struct, frozen=True, eq=False):
         match node:
             case ir.ID(name=name):
                 self.found[name] = None  # it is used as a whole
-                return self.of_name(name, state)
+                known = self.of_name(name, state)
+                self.each[node] = _both(self.each.get(node, _NOTHING), known)
+                return known
             case ir.ArrayRef():
                 return self.element(node, state)
             case ir.TernaryOp():
@@ -262,6 +297,8 @@ class Values(Struct, frozen=True, eq=False):
         if left is None or right is None:
             return None
         left, right = self.promoted(left), self.promoted(right)
+        if node.op == "<<" and left.low >= 0 and 0 <= right.low <= right.high < left.type.bits:
+            return _fitting(left.low << right.low, left.high << right.high, left.type)
         if node.op in ("<<", ">>"):
             shifted = node.op == ">>" and left.low >= 0 and right.low == right.high >= 0
             return _fitting(left.low >> right.low, left.high >> right.low, left.type) if shifted else _any(left.type)
@@ -352,6 +389,22 @@ def _converted(value: Range | None, ctype: CType) -> Range:
 
 def _union(one: Range, other: Range) -> Range:
     return Range(min(one.low, other.low), max(one.high, other.high), one.type)
+
+
+def _widened(old: Range, new: Range) -> Range:
+    """An interval that holds both; where it is more than the first, up to the next power of two."""
+    both = _union(old, new)
+    if both == old:
+        return old
+    low = both.low if both.low == old.low else -(1 << (-both.low - 1).bit_length()) if both.low < 0 else 0
+    high = both.high if both.high == old.high else (1 << max(both.high, 0).bit_length()) - 1
+    return _fitting(low, high, old.type)
+
+
+def _depth(node: Any) -> int:
+    """How many loops there are inside of each other."""
+    inside = max((_depth(part) for part in node.parts), default=0)
+    return inside + isinstance(node, _LOOPS)
 
 
 def _both(old: tuple[int, int] | None, new: Range | None) -> tuple[int, int] | None:

@@ -15,7 +15,7 @@ from scopt.frontend.normalize.counting_loops import Variables, counted
 from scopt.frontend.normalize.heads import Head, with_plain_head
 from scopt.frontend.normalize.induction_variables import Pointers, Sequels
 from scopt.frontend.normalize.inductions import Inductions
-from scopt.frontend.normalize.once import runs_once
+from scopt.frontend.normalize.once import is_short_block
 from scopt.frontend.normalize.opaque import LOOPS, scalar_iterators
 from scopt.frontend.normalize.own_iterators import assigned_elsewhere, with_own_iterator
 from scopt.frontend.normalize.pointer_loops import Counting, counting
@@ -84,7 +84,7 @@ class _Rewriter(Struct, frozen=True, eq=False):
 
     def inside(self, node: Any) -> Any:
         """A statement with what lies in it rewritten."""
-        if isinstance(node, ir.DoWhile) and runs_once(node):
+        if isinstance(node, ir.DoWhile) and is_short_block(node):
             node = node.stmt if isinstance(node.stmt, ir.Compound) else ir.Compound([node.stmt], node.coord)
         if isinstance(node, ir.Compound):
             made = self.statements(node.block_items or ())

@@ -14,8 +14,12 @@ _MOST = 6
 
 
 def runs_once(loop: ir.DoWhile) -> bool:
-    """Whether a loop is a short block, which nothing leaves before its end."""
+    """Whether a loop is a block, which nothing leaves before its end."""
     if value_of(loop.cond) != 0 or loop.stmt is None:
         return False
-    left = next(leaving(loop.stmt), None) is not None or out_of_statements(loop.stmt) is not None
-    return not left and sum(isinstance(node, _STATEMENTS) for node in walk(loop.stmt)) <= _MOST
+    return next(leaving(loop.stmt), None) is None and out_of_statements(loop.stmt) is None
+
+
+def is_short_block(loop: ir.DoWhile) -> bool:
+    """Whether a loop is a block of a few statements."""
+    return runs_once(loop) and sum(isinstance(node, _STATEMENTS) for node in walk(loop.stmt)) <= _MOST

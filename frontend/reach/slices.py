@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.reach.code import Unbounded
+from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Symbol, limits_of, shape_of
 from scopt.ir.effects import effects
 from scopt.ir.printing import CPrinter
@@ -38,7 +39,8 @@ class Slice(Struct, frozen=True):
 class Slicer(Struct):
     """items: the region's statements. result: the type of results. type_of: of a variable, None if it is no number.
     symbols: what arrays are. frozen: whether an array stays as it is. needed: variables so far; declared: those that
-    the slice declares itself; free: those that it used before it declared them. arrays: that it reads."""
+    the slice declares itself; free: those that it used before it declared them. arrays: that it reads; rows: the sizes
+    of their inner dimensions."""
 
     items: tuple[Any, ...]
     result: str
@@ -49,6 +51,7 @@ class Slicer(Struct):
     declared: set[str] = field(default_factory=set)
     arrays: dict[str, None] = field(default_factory=dict)
     free: set[str] = field(default_factory=set)
+    rows: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def slice(self, node: Any, path: Sequence[Any], ctype: CType) -> Slice:
         """Of all values that an expression of a type has in the last statement of a path through the region: where that
@@ -84,7 +87,8 @@ class Slicer(Struct):
         cells = []
         for name in self.arrays:
             cells.append(f"typedef {_base(self.symbols[name].type)} {name}_cell __attribute__((may_alias));")
-            cells.append(f"const {name}_cell *{name} = {name}_cells;")
+            inner = "".join(f"[{size}]" for size in self.rows[name])
+            cells.append(f"const {name}_cell {f'(*{name}){inner}' if inner else f'*{name}'} = {name}_cells;")
         return f"{head}\n{{\n{''.join(f'  {line}{chr(10)}' for line in (*cells, *lines))}}}\n"
 
     def known_type(self, name: str) -> CType:
@@ -200,17 +204,29 @@ class Slicer(Struct):
     def expression(self, node: Any) -> str:
         """Text that doesn't need the program's types."""
         self.free |= {*used_names(node)} - self.declared
+        inner = {id(one.name) for one in walk(node) if isinstance(one, ir.ArrayRef)}
         for one in walk(node):
             match one:
-                case ir.ArrayRef(name=ir.ID(name=name)):
-                    symbol = self.symbols.get(name)
-                    plain = symbol is not None and len(symbol.dims) == 1 and symbol.type.integer and symbol.type.bits
-                    if not plain or not self.frozen(name):
-                        raise Unbounded
-                    self.arrays[name] = None
-                case ir.StructRef() | ir.FuncCall() | ir.ArrayRef() | ir.UnaryOp(op="*" | "&" | "sizeof"):
+                case ir.ArrayRef() if id(one) not in inner:
+                    self.cell(one)
+                case ir.StructRef() | ir.FuncCall() | ir.UnaryOp(op="*" | "&" | "sizeof"):
                     raise Unbounded
         return str(CPrinter().visit(rebuilt(node, self.with_base_type)))
+
+    def cell(self, node: ir.ArrayRef) -> None:
+        """An element of an array of integers, whose inner dimensions are constants."""
+        base: Any = node
+        depth = 0
+        while isinstance(base, ir.ArrayRef):
+            base, depth = base.name, depth + 1
+        symbol = self.symbols.get(base.name) if isinstance(base, ir.ID) else None
+        if symbol is None or len(symbol.dims) != depth or not (symbol.type.integer and symbol.type.bits):
+            raise Unbounded
+        sizes = [constant_value(dim, self.symbols) for dim in symbol.dims[1:]]
+        if None in sizes or not self.frozen(symbol.name):
+            raise Unbounded
+        self.arrays[symbol.name] = None
+        self.rows[symbol.name] = tuple(size for size in sizes if size is not None)
 
     def with_base_type(self, node: Any) -> Any:
         if not isinstance(node, ir.Cast):

@@ -39,13 +39,15 @@ _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 class Reader(Struct, frozen=True):
     """Reads expressions. symbols: what names mean. changed: variables of the region that get values in it.
     code: what the program computes. wrapping: signed arithmetic wraps around, too. order: when symbols were made.
-    used: parameters that values depend on. inspect: asked for the least and the greatest value of a cell."""
+    used: parameters that values depend on. inspect: asked for the least and the greatest value of a cell.
+    intervals: asked for what bounds a variable where it stands, of those that get values in the region."""
 
     symbols: Mapping[str, Symbol]
     changed: frozenset[str]
     code: Code
     wrapping: bool = False
     inspect: Callable[[ir.ArrayRef, CType], tuple[Operand, Operand]] | None = None
+    intervals: Callable[[ir.ID], tuple[int, int] | None] = lambda _node: None
     order: dict[str, int] = field(default_factory=dict)
     used: dict[str, CType] = field(default_factory=dict)
 
@@ -58,8 +60,8 @@ class Reader(Struct, frozen=True):
             return Value(number(constant[0]), constant[1])
         try:
             match node:
-                case ir.ID(name=own):
-                    return self.of_name(own, state)
+                case ir.ID():
+                    return self.of_name(node, state)
                 case ir.ArrayRef():
                     return self.cell(node, state)
                 case ir.Cast():
@@ -79,13 +81,17 @@ class Reader(Struct, frozen=True):
             return None
         return None
 
-    def of_name(self, own: str, state: State) -> Value | None:
+    def of_name(self, node: ir.ID, state: State) -> Value | None:
+        own = node.name
         if own in state.values:
             return state.values[own]
         symbol = self.symbols.get(own)
         if symbol is None or symbol.dims or symbol.pointer or symbol.type.volatile or not _is_number(symbol.type):
             return None
         if own in self.changed:
+            ends = self.intervals(node) if symbol.type.bits > NARROW_BITS else None
+            if ends is not None and ends[1] - ends[0] < 1 << NARROW_BITS:
+                return self.between(number(ends[0]), number(ends[1]), symbol.type, state)
             return self.of_type(symbol.type, state)
         self.used[own] = symbol.type
         return Value(name(own), symbol.type)

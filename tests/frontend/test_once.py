@@ -46,6 +46,11 @@ def test_others_stay_statements(call: str) -> None:
     assert "do" in str(scop.statements[0].body) or "DoWhile" in type(scop.statements[0].body).__name__
 
 
+def test_what_a_long_one_writes_is_written() -> None:
+    scop = scop_of("for (i = 0; i < n; i++) { MANY(x[i], y[i]); }", "int n, int x[n], int y[n]", before=MACROS)
+    assert {access.kind for access in scop.statements[0].accesses} == {"read", "write"}
+
+
 def found(loop: str) -> list[str]:
     source = f"{MACROS}{FUNCTION % loop}".encode()
     result = optimize(source, Options(autodetect=True, assume=("noalias",)), file="in.c")
@@ -58,6 +63,7 @@ NEST = "for (int k = 0; k < n; k++)\n for (int i = 0; i < n; i++)\n  for (int j 
 def test_unmarked_loops_whose_body_is_such_a_macro_are_found() -> None:
     assert "region.transformed" in found(f"{NEST} ADD(A[i][j], x[i] + k,\n  y[j]);")
     assert "region.transformed" in found(f"{NEST} {{ ADD(A[i][j], x[i] + k, y[j]); }}")
+    assert "region.transformed" in found(f"{NEST} MANY(A[i][j], A[j][i]);")
 
 
 @pytest.mark.parametrize(
