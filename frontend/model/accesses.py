@@ -280,7 +280,13 @@ class AccessCollector(Struct):
             if subscripts:
                 raise self.names.refuse("access.form", "this is no reference to a named scalar or array", node)
             return
-        if array.flat and isinstance(node, ir.ArrayRef) and len(subscripts) == 1:
+        flat = array.flat and isinstance(node, ir.ArrayRef) and len(subscripts) == 1
+        shape = self.names.shapes[array.spelling] if flat else None
+        anywhere = self.reader.somewhere(shape, node, subscripts[0]) if shape is not None else None
+        if anywhere is not None:
+            self.anywhere(array, kind, node, *anywhere)
+            return
+        if flat:
             self.divided[node] = self.reader.with_rows(self.names.shapes[array.spelling], node, subscripts[0])
             node = self.divided[node]
             subscripts = list(reference_of(node).subscripts)
@@ -300,6 +306,15 @@ class AccessCollector(Struct):
         elif kind == "write" and not array.rank:
             self.assigned.add(array.name)
         self.add(array, kind if exact or kind == "read" else "may-write", cells, node)
+
+    def anywhere(self, array: Array, kind: AccessKind, node: Any, made: ir.ArrayRef, error: NotAffine) -> None:
+        """A read or write of some cell of an array that holds rows, whose subscript data say."""
+        self.divided[node] = made
+        self.read(reference_of(made).subscripts[-1])
+        if kind == "write":
+            self.unknown.append(error)
+        cells = all_elements(array).intersect_params(self.domain)
+        self.add(array, "read" if kind == "read" else "may-write", cells, made)
 
     def member(self, found: Reference, kind: AccessKind, node: Any) -> None:
         """A read or write of a member, or of a part of an element that is one cell as a whole."""

@@ -32,11 +32,12 @@ class SubscriptReader(Struct, frozen=True, eq=False):
     certain: bool = True
 
     def note(self, array: Array, subscript: Any | None) -> None:
-        """Remember a subscript that may be one into rows of rows; None: one of several, so that there are no rows."""
+        """Remember a subscript that may be one into rows of rows; None: one of several, so that there are no rows. One
+        that data say may lead to any row."""
         try:
             found = self.read_sum(subscript) if subscript is not None else None
         except NotAffine:
-            found = None
+            return
         if found is not None and self.inner and found.unsigned:
             found = None  # nobody proves that unsigned subscripts of loops inside a statement don't wrap
         self.names.survey.found.setdefault(array.variable, []).append(found)
@@ -45,6 +46,18 @@ class SubscriptReader(Struct, frozen=True, eq=False):
         """A subscript as a sum of products, which nothing is taken for granted for."""
         scope = replace(self.names.scope(self.domain, self.inner), assume=lambda violation: False)
         return read_subscript(subscript, scope, (*self.iterators, *self.inner))
+
+    def somewhere(self, shape: Shape, node: ir.ArrayRef, subscript: Any) -> tuple[ir.ArrayRef, NotAffine] | None:
+        """The reference as one to the first row, and beyond, where its subscript is no sum of products, and why not:
+        it may lead to any cell. None for others."""
+        try:
+            self.read_sum(subscript)
+        except NotAffine as error:
+            made = node.name
+            for _ in range(shape.rank - 1):
+                made = ir.ArrayRef(made, ir.Constant("int", "0"), node.coord)
+            return ir.ArrayRef(made, subscript, node.coord), error
+        return None
 
     def with_rows(self, shape: Shape, node: ir.ArrayRef, subscript: Any) -> ir.ArrayRef:
         """The reference with a subscript for each dimension."""

@@ -135,3 +135,14 @@ def test_data_that_conditions_clamp_have_bounds() -> None:
     guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
     assert guard is not None
     assert "values" not in guard.tests[0].definition
+
+
+def test_bits_that_a_loop_collects_have_bounds() -> None:
+    text = (
+        "void f(int n, const float *c, const double *x, double *y) { for (int i = 0; i < n; i++) { int v = 0;"
+        " for (int k = 0; k < 6; k++) v |= (c[6 * i + k] > 1) << k; y[i] = x[v * n + i]; } }\n"
+    )
+    tu = parse(text.encode(), "f.c", Options(autodetect=True))
+    guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
+    assert guard is not None
+    assert "mul_overflow(64, n" in guard.tests[0].definition

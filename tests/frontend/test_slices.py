@@ -51,6 +51,15 @@ def test_loops_that_see_the_same_are_entered_once() -> None:
     )
 
 
+def test_tables_of_rows() -> None:
+    loops = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < 4; k++)"
+    text = f"void f(int n, int q[][4], int *x, int *y) {{ {loops} y[i * n + j] += x[q[i][k] * n + j] * 3; }}\n"
+    tu = parse(text.encode(), "f.c", Options(autodetect=True))
+    guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
+    assert guard is not None
+    assert "const q_cell (*q)[4] = q_cells;" in guard.tests[0].definition
+
+
 def test_conditions_stand_around() -> None:
     (text,) = slices("for (int i = 0; i < n; i++) if (b[i] > m) { int j = b[i + 1]; y[i] = x[a[j]] WORK; }")
     assert "if (b[i] > m) { low = a[b[i + 1]]" in text

@@ -54,6 +54,16 @@ ALL = (-(1 << 31), (1 << 31) - 1)
         ("int v = 3; for (int k = 0; k < 9; k++) { o[i] = t[v]; v = a[k]; }", ALL),
         ("int v = 3; while (v < a[i]) v += 2; o[i] = t[v];", ALL),
         ("int v = 1; o[i] = t[(v = a[i]) + v];", None),
+        # what loops leave within the next power of two
+        ("int v = 0; for (int k = 0; k < 6; k++) v |= (a[k] > 3) << k; o[i] = t[v];", (0, 63)),
+        ("int v = 5; for (int k = 0; k < n; k++) v ^= b[k]; o[i] = t[v];", (0, 255)),
+        ("int v = 0; for (int k = 0; k < n; k++) { o[i] = t[v]; v = (v + a[k]) & 15; }", (0, 15)),
+        ("int v = 0; do { v = (v * 5 + 3) % 16; } while (v < a[i]); o[i] = t[v];", (0, 15)),
+        ("int v = 0, w = 0; for (int k = 0; k < n; k++) { w = v; v = b[k]; } o[i] = t[w];", (0, 255)),
+        ("int v = 0; for (int k = 0; k < n; k++) { if (a[k]) { v = 9; break; } v = 0; } o[i] = t[v];", ALL),
+        ("int v = 0; for (int k = 0; k < n; k++) { v = 9; if (a[k]) continue; v = 0; } o[i] = t[v];", (0, 15)),
+        ("int v = 1; for (int k = 0; k < n; k++) v *= 3; o[i] = t[v];", ALL),
+        ("int v = 1; for (int k = 0; k < n; k++) v <<= 1; o[i] = t[v];", ALL),
         # comparisons of other values than the variable's own
         ("int v = a[i]; if (v > u) v = 0; o[i] = t[v];", ALL),
         ("int v = a[i]; if (v < 10u) o[i] = t[v];", ALL),
