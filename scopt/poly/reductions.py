@@ -15,6 +15,7 @@ from string import hexdigits
 from msgspec import Struct
 
 from scopt import ir
+from scopt.ir.ctypes import canonical, type_spelling
 from scopt.ir.marked_schedule import Extremum
 from scopt.ir.scop import Access, CType, Scop, Statement
 from scopt.ir.truths import is_truth
@@ -315,7 +316,7 @@ def _integers(scop: Scop, statement: Statement, expression: ir.Node, ctype: CTyp
 
     exact: a comparison with the cell has to see the value that the cell would take: no unsigned expression beside a
       signed cell. Decided from the
-    leaves: for anything but references, iterators, parameters and plain constants, the answer is no.
+    leaves: for anything but references, iterators, parameters, conversions and plain constants, the answer is no.
     """
     types = {array.spelling: array.type for array in scop.arrays.values()}
     types |= {p.spelling: p.type for p in scop.parameters} | dict(
@@ -329,12 +330,18 @@ def _integers(scop: Scop, statement: Statement, expression: ir.Node, ctype: CTyp
             return False
         return not exact or not ctype.signed or other.signed or other.bits < _INT_BITS
 
-    def is_constant(leaf: ir.Node) -> bool:
+    # types that are converted to, as far as something is declared with them
+    words = {found.spelling: found for found in (*types.values(), ctype)}
+
+    def is_whole(leaf: ir.Node) -> bool:
+        match leaf:
+            case ir.ID(name=name):
+                return fits(types.get(name))
+            case ir.Cast(to_type=to_type):
+                return fits(words.get(canonical(type_spelling(to_type).split())))
         return is_int(leaf) or (not exact and ctype.bits >= _INT_BITS and _is_word(leaf))
 
-    return all(
-        fits(types.get(leaf.name)) if isinstance(leaf, ir.ID) else is_constant(leaf) for leaf in _leaves(expression)
-    )
+    return all(is_whole(leaf) for leaf in _leaves(expression))
 
 
 def is_int(leaf: ir.Node) -> bool:

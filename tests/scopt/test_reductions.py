@@ -60,6 +60,9 @@ def operator(statement: str) -> str:
         ("a[0] += x[i] != 0 ? b[i] : 1;", "+"),
         ("if (x[i] > y[i]) { s += x[i]; }", "+"),
         ("if (y[i] > 0) if (x[i] < s) s = x[i];", "min"),
+        ("a[0] += (int)x[i] * b[i];", "+"),
+        ("u[0] += (unsigned)b[i] * u[i];", "+"),
+        ("a[0] += (long)b[i];", ""),
     ],
 )
 def test_forms(statement: str, expected: str) -> None:
