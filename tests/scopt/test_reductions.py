@@ -61,7 +61,7 @@ def operator(statement: str) -> str:
         ("if (x[i] > y[i]) { s += x[i]; }", "+"),
         ("if (y[i] > 0) if (x[i] < s) s = x[i];", "min"),
         ("a[0] += (int)x[i] * b[i];", "+"),
-        ("u[0] += (unsigned)b[i] * u[i];", "+"),
+        ("u[0] += (unsigned)b[i] * h[i];", "+"),
         ("a[0] += (long)b[i];", ""),
     ],
 )
