@@ -51,6 +51,8 @@ def rows_scops(scop: Scop, deps: Dependences, options: Options) -> tuple[tuple[E
     if found is None:
         return ()
     split = replace(found.expansion, scop=replace(found.expansion.scop, schedule=found.split))
+    if found.inner:  # their cells have values of one iteration of the loops around
+        return ((split, True),)
     both = ((found.expansion, False), (split, True))
     return both[::-1] if found.several else both
 

@@ -26,12 +26,13 @@ from scopt.scheduler.passes.expansion import Expansion, common_depth, new_name, 
 class RowsApart(Struct, frozen=True, eq=False):
     """A SCoP with cells for the results of rows. split: its schedule in the order of the source, but that what takes
     the results stands behind the rows' loop. several: rows have more than one nest of loops inside, which use the same
-    lines.
+    lines. inner: there are loops around the rows' one, in order.
     """
 
     expansion: Expansion
     split: isl.Schedule
     several: bool
+    inner: bool
 
 
 def rows_apart(scop: Scop, deps: Dependences) -> RowsApart | None:
@@ -61,7 +62,8 @@ def rows_apart(scop: Scop, deps: Dependences) -> RowsApart | None:
         tree = _split(tree, row) if all(_may_stand_behind(made, one, row) for one in deps.strict().all) else tree
     loops = source_loops(scop)
     several = any(len({loops[name] for name in row.deep}) > 1 for row in rows.values())
-    return RowsApart(Expansion(made, sizes), trees.build(tree), several)
+    inner = any(row.depth > 1 for row in rows.values())
+    return RowsApart(Expansion(made, sizes), trees.build(tree), several, inner)
 
 
 class _Row(Struct, frozen=True, eq=False):
@@ -91,12 +93,13 @@ def _row(scop: Scop, deps: Dependences, array: Array) -> _Row | None:
     if len(users) < 2 or max(len(one.iterators) for one in scop.statements) < 2:
         return None
     depth = common_depth(scop, deps.strict(), array)
-    if depth != 1:  # threads would meet once an iteration of the loops around
+    if not depth:
         return None
     loops = source_loops(scop)
     around = loops[users[0].name][:depth]
     row = _Row({one.name: one for one in scop.statements if loops[one.name][:depth] == around}, depth)
-    if not row.deep:
+    # Cells serve iterations of the loops around one after another: these had to be in order before.
+    if not row.deep or not all(any(_carried(scop, deps, replace(row, depth=k))) for k in range(1, depth)):
         return None
     tail: set[str] = set()
     for one in _carried(scop, deps, row):

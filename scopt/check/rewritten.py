@@ -39,7 +39,8 @@ def check_rewritten(original: Scop, rewritten: Scop, needed: Sequence[Allocation
     _check_statements(original, rewritten)
     _check_same_order(original, rewritten)
     affected = _affected(original, rewritten)
-    _check_single_writes(original, affected)
+    for scop in (original, rewritten):
+        _check_single_writes(scop, affected)
     common = {s.name for s in original.statements} & {s.name for s in rewritten.statements}
     first, second = _Flows(original, affected, common), _Flows(rewritten, affected, common)
     for statement in (s for s in original.statements if s.name in common):
@@ -111,17 +112,24 @@ def _check_references(rewritten: Scop, statement: Statement, before: Statement |
             _refuse(rewritten, f"{statement.name} refers to other cells of '{access.array}'")
 
 
-def _check_single_writes(original: Scop, affected: Collection[str]) -> None:
-    """A value is known by the statement instance that writes it, which may write only one: several cells get the same
-    one if an assignment to one is assigned to another, of the same type."""
-    for statement in original.statements:
+def _check_single_writes(scop: Scop, affected: Collection[str]) -> None:
+    """A value is known by the statement instance that writes it, and by the array, to one cell of which that may write
+    (see `_Flows.place`): several cells get the same value if an assignment to one is assigned to another, of the same
+    type."""
+    for statement in scop.statements:
         writes = [access for access in statement.accesses if access.is_write and access.array in affected]
-        alike = all(one.array == writes[0].array and one.relation.is_equal(writes[0].relation) for one in writes)
-        chained = len({original.arrays[one.array].type.spelling for one in writes}) == 1 and _is_chain(
-            statement.body, [one.node for one in writes]
-        )
-        if not alike and not chained:
-            _refuse(original, f"{statement.name} writes several values")
+        for array in {one.array for one in writes}:
+            first, *others = (one.relation for one in writes if one.array == array)
+            alike = all(one.is_equal(first) for one in others)
+            if not alike and not _is_chained(scop, statement, affected):
+                _refuse(scop, f"{statement.name} writes several values")
+
+
+def _is_chained(scop: Scop, statement: Statement, affected: Collection[str]) -> bool:
+    """Whether all that a statement writes to some arrays is one value."""
+    writes = [access for access in statement.accesses if access.is_write and access.array in affected]
+    types = {scop.arrays[one.array].type.spelling for one in writes}
+    return len(types) == 1 and _is_chain(statement.body, [one.node for one in writes])
 
 
 def _is_chain(body: ir.Node, targets: Sequence[ir.Node | None]) -> bool:
@@ -238,24 +246,39 @@ class _Flows(Struct, frozen=True, eq=False):
         it is older."""
         full, exposed = last_sources(self.scop, access)
         found = full.union(self.initial(exposed))
-        return self.through_copies(found, depth)
+        return self.through_copies(found, access.array, depth)
 
     def initial(self, exposed: isl.UnionMap) -> isl.UnionMap:
         return union_of_maps(m.set_tuple_name(OUT, f"initial {m.get_tuple_name(OUT)}") for m in maps_of(exposed))
 
-    def through_copies(self, sources: isl.UnionMap, depth: int) -> isl.UnionMap:
+    def through_copies(self, sources: isl.UnionMap, array: str, depth: int) -> isl.UnionMap:
+        """The writes of an array's cells that the values come from, each as the instances of `place`."""
         result = isl.UnionMap("{ }")
         for relation in maps_of(sources):
             name = str(relation.get_tuple_name(OUT))
             statement = next((s for s in self.scop.statements if s.name == name), None)
-            if statement is None or name in self.common:
+            if statement is None:
                 result = result.union(isl.UnionMap.from_map(relation))
+                continue
+            if name in self.common:
+                written = relation.set_tuple_name(OUT, f"{name} {self.place(statement, array)}")
+                result = result.union(isl.UnionMap.from_map(written))
                 continue
             if depth == MAX_COPIES:
                 _refuse(self.scop, "values are copied too often")
             origin = self.of(statement, _copied(self.scop, statement), depth + 1)
             result = result.union(isl.UnionMap.from_map(relation).apply_range(origin))
         return result
+
+    def place(self, statement: Statement, array: str) -> int:
+        """Which of a statement's accesses is the first write to an array: in both SCoPs the same ones are, whatever the
+        arrays are called. Of one value for several cells, the first write of all."""
+        chained = _is_chained(self.scop, statement, self.affected)
+        return next(
+            k
+            for k, one in enumerate(statement.accesses)
+            if one.is_write and (one.array in self.affected if chained else one.array == array)
+        )
 
     def left(self, array: str) -> isl.UnionMap:
         """``{ A[…] -> W[…] }``: the last write of each cell that gets another value than it had."""
@@ -266,7 +289,7 @@ class _Flows(Struct, frozen=True, eq=False):
             _refuse(self.scop, f"'{array}' may be written or not")
         order = self.scop.order.intersect_domain(writes.domain())
         last = writes.reverse().apply_range(order).lexmax().apply_range(order.reverse()).intersect(writes.reverse())
-        return union_of_maps(_changed(m, array) for m in maps_of(self.through_copies(last, 0)))
+        return union_of_maps(_changed(m, array) for m in maps_of(self.through_copies(last, array, 0)))
 
 
 def _changed(relation: isl.Map, array: str) -> isl.Map:

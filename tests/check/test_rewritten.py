@@ -17,8 +17,9 @@ from scopt.ir.nest import Const
 from scopt.ir.scop import Scop, Statement
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import IN, maps_of, union_of_maps
-from scopt.scheduler.passes.expansion import Expansion, expand
+from scopt.scheduler.passes.expansion import Expansion, expand, with_cells
 from scopt.scheduler.passes.forwarding import forward
+from scopt.scheduler.passes.row_results import rows_apart
 from tests.sources import scop_of
 
 MATRICES = "int n, int m, double A[99][99], double B[99][99], double C[99][99], double x[99]"
@@ -68,6 +69,27 @@ def test_what_only_copies_may_copy_to_where_parameters_say() -> None:
     writes = tuple(replace(a, kind="write") if a.array == "m" else a for a in copy.accesses)
     changed = replace(scop, statements=tuple(replace(s, accesses=writes) if s is copy else s for s in scop.statements))
     refused(changed, made, "more than a copy")
+
+
+NEAREST = """for (i = 0; i < n; i++) {
+  double least = 1e9, next = 1e9;
+  for (j = 0; j < n; j++) if (A[i][j] < least) { next = least; least = A[i][j]; }
+  x[0] += least - 2 * next;
+}"""
+
+
+def test_of_several_values_that_a_statement_writes_each_is_told_by_its_array() -> None:
+    original = scop_of(NEAREST, MATRICES)
+    found = rows_apart(original, dependences(original))
+    assert found is not None
+    made = found.expansion
+    check_rewritten(original, made.scop, allocations(made.scop, made.extents))
+    # the last statement reads each of both from the other's cell
+    reader = original.statements[-1]
+    for name, cells in (("least", "next_all"), ("next", "least_all")):
+        reader = with_cells(reader, original.arrays[name], cells, (0,))
+    wrong = (*made.scop.statements[:-1], reader)
+    refused(original, replace(made.scop, statements=wrong), "another value")
 
 
 def with_accesses(scop: Scop, name: str, change: Callable[[isl.Map], isl.Map], kind: str) -> Scop:
