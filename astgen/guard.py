@@ -113,7 +113,14 @@ class _Address(Struct, frozen=True, eq=False):
 
     def factors(self, coefficient: int, factors: tuple[str, ...]) -> tuple[str, ...]:
         sums = dict(self.stretch.sums)
-        texts = (f"({self.sum(sums[factor])})" if factor in sums else factor for factor in factors)
+        quotients = {key: (value, divisor) for key, value, divisor in self.stretch.quotients}
+        texts = []
+        for factor in factors:
+            if factor in quotients:
+                value, divisor = quotients[factor]
+                texts.append(f"(({self.sum(value)}) / {self.unsigned(divisor)})")
+            else:
+                texts.append(f"({self.sum(sums[factor])})" if factor in sums else factor)
         return (*((self.unsigned(coefficient),) if coefficient != 1 or not factors else ()), *texts)
 
     def sum(self, offset: Polynomial) -> str:
@@ -123,11 +130,11 @@ class _Address(Struct, frozen=True, eq=False):
         if constant is not None:
             terms.remove(constant)
             terms.insert(1 if terms[0][0] > 0 else 0, constant)
-        sums = {name for name, _ in self.stretch.sums}
+        wide = {name for name, *_ in (*self.stretch.sums, *self.stretch.quotients)}
         text = ""
         for coefficient, factors in terms:
             product = " * ".join(self.factors(abs(coefficient), factors))
-            narrow = bool(factors) and abs(coefficient) == 1 and sums.isdisjoint(factors)
+            narrow = bool(factors) and abs(coefficient) == 1 and wide.isdisjoint(factors)
             if narrow and (len(factors) > 1 or not (text or constant is not None)):
                 product = f"({self.word}){product}"
             if not text:

@@ -119,10 +119,10 @@ class RegionReach(Struct, frozen=True, eq=False):
 
 def _touched(code: Code, stretch: Stretch) -> Touched:
     """A stretch's elements."""
-    first, last = (
-        [code.value(_sum(end, dict(stretch.sums)), up=False) for end in ends]
-        for ends in (stretch.first, stretch.beyond)
-    )
+    names: dict[str, Polynomial | Operand] = dict(stretch.sums)
+    for key, value, divisor in stretch.quotients:
+        names[key] = code.quotient(code.value(_sum(value, names), up=False), divisor)
+    first, last = ([code.value(_sum(end, names), up=False) for end in ends] for ends in (stretch.first, stretch.beyond))
     return Touched(_extreme(code, first, greatest=False), code.minus(_extreme(code, last, greatest=True), 1))
 
 
@@ -141,11 +141,19 @@ def _extreme(code: Code, operands: Sequence[Operand], *, greatest: bool) -> Oper
     return found
 
 
-def _sum(value: Polynomial, sums: Mapping[str, Polynomial]) -> Sum:
+def _sum(value: Polynomial, names: Mapping[str, Polynomial | Operand]) -> Sum:
+    """names: what factors stand for that are no names in C."""
+
+    def factor_of(factor: str) -> Sum:
+        meant = names.get(factor, factor)
+        if isinstance(meant, int):
+            return number(meant)
+        return {(meant,): Fraction(1)} if isinstance(meant, str) else _sum(meant, names)
+
     total: Sum = {}
     for coefficient, factors in value:
         term = number(coefficient)
         for factor in factors:
-            term = times(term, _sum(sums[factor], sums) if factor in sums else {(factor,): Fraction(1)})
+            term = times(term, factor_of(factor))
         total = plus(total, term)
     return total

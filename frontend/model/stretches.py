@@ -44,16 +44,23 @@ def _reached(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -> Str
     # Of an array with several dimensions whole rows, as its type has them:
     # its extents were evaluated where it was declared.
     dimensions = array.rank - array.inner if array.flat else 1
-    cells: isl.Set | None = None
+    exact: isl.Set | None = None
     for relation in accesses:
         rows = relation.range().reset_tuple_id()
-        reached = rows.project_out(SET, dimensions, rows.dim(SET) - dimensions).intersect_params(context).remove_divs()
-        cells = reached if cells is None else cells.union(reached)
-    if cells is None:
+        reached = rows.project_out(SET, dimensions, rows.dim(SET) - dimensions).intersect_params(context)
+        exact = reached if exact is None else exact.union(reached)
+    if exact is None:
         return None
+    cells, quotients = exact.remove_divs(), dict[str, tuple[Polynomial, int]]()
+    stepped = not cells.plain_is_equal(exact)
+
+    def ends(dimension: int, *, lower: bool) -> tuple[Polynomial, ...] | None:
+        found = _rounded_ends(exact, dimension, quotients, lower=lower) if stepped else None
+        return found or ends_of(cells, dimension, lower=lower)
+
     sizes = _sizes(array) if array.flat else ()
-    lows = [ends_of(cells, k, lower=True) for k in range(dimensions)]
-    highs = [ends_of(cells, k, lower=False) for k in range(dimensions)]
+    lows = [ends(k, lower=True) for k in range(dimensions)]
+    highs = [ends(k, lower=False) for k in range(dimensions)]
     if sizes is None or None in (*lows, *highs):
         return None
     sums = {size.name: size.value for size in sizes if size.name}
@@ -62,7 +69,8 @@ def _reached(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -> Str
     if len(first) > MAX_CASES or len(beyond) > MAX_CASES:
         return None
     base = array.within or array.spelling
-    return Stretch(array.within or array.name, base, f"sizeof(*{base})", first, beyond, tuple(sums.items()))
+    rounded = tuple((key, value, divisor) for key, (value, divisor) in quotients.items())
+    return Stretch(array.within or array.name, base, f"sizeof(*{base})", first, beyond, tuple(sums.items()), rounded)
 
 
 class _Size(Struct, frozen=True):
@@ -138,6 +146,52 @@ def ends_of(cells: isl.Set, dimension: int, *, lower: bool) -> tuple[Polynomial,
     if found and len(found) == len(kept) == 1:
         return found
     return _simple_ends(affs, bound, lower) or (found if found and len(found) == len(kept) else None)
+
+
+def _rounded_ends(
+    cells: isl.Set, dimension: int, quotients: dict[str, tuple[Polynomial, int]], *, lower: bool
+) -> tuple[Polynomial, ...] | None:
+    """The same where loops go in steps: ``8 * ((h - 1) / 8) + 7``, which may be rows less than ``h + 6``. None where
+    nothing is rounded, or by more than a number. quotients: is given what is divided, and by what."""
+    try:
+        bound = cells.dim_min(dimension) if lower else cells.dim_max(dimension)
+    except isl.Error:
+        return None
+    affs: list[isl.Aff] = []
+    bound.coalesce().foreach_piece(lambda domain, aff: affs.append(aff.gist(domain)))
+    if not any(aff.dim(isl.dim_type.div) for aff in affs) or len(affs) > MAX_CASES:
+        return None
+    found = [_with_quotients(aff, bound.domain(), quotients) for aff in affs]
+    return _distinct(one for one in found if one is not None) if None not in found else None
+
+
+def _with_quotients(aff: isl.Aff, domain: isl.Set, quotients: dict[str, tuple[Polynomial, int]]) -> Polynomial | None:
+    """An integer combination of parameters and quotients, which C computes as they are where there are cells."""
+    total: Polynomial = ()
+    for k in range(aff.dim(isl.dim_type.div)):
+        factor = aff.get_coefficient_val(isl.dim_type.div, k)
+        if factor.is_zero():
+            continue
+        quotient, sign = aff.get_div(k), 1
+        divisor = quotient.get_denominator_val()
+        dividend = quotient.scale_val(divisor)
+        if not _is_never_negative(dividend, domain):
+            # rounded down, what is negative is one more than C's quotient says
+            sign, dividend = -1, dividend.neg().add_constant_val(divisor.sub(isl.Val(1)))
+        value = polynomial_of_function(dividend)
+        if value is None or not factor.is_int() or not _is_never_negative(dividend, domain):
+            return None
+        number = int(divisor.to_python())
+        key = f"${value} / {number}"
+        quotients[key] = value, number
+        total = add(total, ((sign * int(factor.to_python()), (key,)),))
+        aff = aff.set_coefficient_val(isl.dim_type.div, k, isl.Val(0))
+    rest = polynomial_of_function(aff)
+    return add(total, rest) if rest is not None else None
+
+
+def _is_never_negative(aff: isl.Aff, domain: isl.Set) -> bool:
+    return bool(isl.Set.from_basic_set(aff.neg_basic_set()).intersect(domain).is_empty())
 
 
 def _simple_ends(affs: Sequence[isl.Aff], bound: isl.PwAff, lower: bool) -> tuple[Polynomial, ...] | None:

@@ -244,6 +244,10 @@ class _Reading(Struct, frozen=True):
             case ir.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
                 (a, first), (b, second) = self.address(left), self.address(right)
                 return _times(a, b) if op == "*" else _plus(a, b, 1 if op == "+" else -1), self.wide(first or second)
+            case ir.BinaryOp(op="/", left=left, right=right):
+                (value, first), (divisor, second) = self.address(left), self.address(right)
+                if set(divisor) == {()}:
+                    return _quotient(value, divisor[()]), self.wide(first and second)
         raise Unreadable(f"an address has an unexpected {type(n).__name__}")
 
     def wide(self, found: bool) -> bool:
@@ -294,12 +298,25 @@ def _bytes(stretch: Stretch, offset: Polynomial) -> _Value:
 def _expanded(stretch: Stretch, value: Polynomial) -> _Value:
     """A polynomial over names in C alone."""
     sums, total = dict(stretch.sums), _Value()
+    quotients = {key: (dividend, divisor) for key, dividend, divisor in stretch.quotients}
+
+    def atom(factor: str) -> _Value:
+        if factor in quotients:
+            dividend, divisor = quotients[factor]
+            return _quotient(_expanded(stretch, dividend), divisor)
+        return _expanded(stretch, sums[factor]) if factor in sums else {(factor,): 1}
+
     for coefficient, factors in value:
         product: _Value = {(): coefficient}
         for factor in factors:
-            product = _times(product, _expanded(stretch, sums[factor]) if factor in sums else {(factor,): 1})
+            product = _times(product, atom(factor))
         total = _plus(total, product, 1)
     return total
+
+
+def _quotient(value: _Value, divisor: int) -> _Value:
+    """As C computes it: something of its own."""
+    return {(f"({sorted(value.items())}) / {divisor}",): 1}
 
 
 def _plus(a: _Value, b: _Value, sign: int) -> _Value:

@@ -159,7 +159,7 @@ class LoopDirective(Struct, frozen=True):
 Polynomial = tuple[tuple[int, tuple[str, ...]], ...]
 
 
-"""Σ coefficient · product of factors: C names of parameters, or keys of `Stretch.sums`."""
+"""Σ coefficient · product of factors: C names of parameters, or keys of `Stretch.sums` or `Stretch.quotients`."""
 
 
 class Stretch(Struct, frozen=True):
@@ -169,7 +169,7 @@ class Stretch(Struct, frozen=True):
 
     array: a name of `Scop.arrays`, or of a parameter. base: C expression, the address of element zero (``a``, ``&n``).
     element: C expression, the bytes of one (``sizeof(*a)``). sums: what factors stand for that are no names in C
-      (``$1``).
+      (``$1``). quotients: the same for what is not negative, and rounded down when it is divided by a number.
     """
 
     array: str
@@ -178,6 +178,7 @@ class Stretch(Struct, frozen=True):
     first: tuple[Polynomial, ...]
     beyond: tuple[Polynomial, ...]
     sums: tuple[tuple[str, Polynomial], ...] = ()
+    quotients: tuple[tuple[str, Polynomial, int], ...] = ()
 
 
 class MemoryTest(Struct, frozen=True):

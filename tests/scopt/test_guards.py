@@ -58,6 +58,29 @@ def test_offsets_on_both_sides(compiler: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
+def test_ends_of_loops_in_steps(compiler: str, tmp_path: Path) -> None:
+    """Blocks of eight: the last one begins at the last multiple below n."""
+    function = """void blocks(int n, double *a, double *b) {
+  for (int i = 0; i < n; i += 8)
+    for (int k = 0; k < 8; k++)
+      b[i + k] = a[i + 7 - k] * 2;
+}
+"""
+    calls = [
+        "blocks(96, at(0), at(96))",
+        "blocks(89, at(0), at(96))",
+        "blocks(96, at(96), at(0))",
+        "blocks(97, at(0), at(104))",
+        "blocks(89, at(0), at(95))",
+        "blocks(97, at(0), at(103))",
+        "blocks(96, at(90), at(0))",
+        "blocks(0, at(3), at(3))",
+        "blocks(-9, at(3), at(3))",
+    ]
+    compare(compiler, tmp_path, function, calls, (6, 3))
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
 def test_a_global_bound_may_be_written(compiler: str, tmp_path: Path) -> None:
     function = """int count;
 int cells[100];
