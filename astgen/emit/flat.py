@@ -120,8 +120,9 @@ class _Polynomials(Struct, frozen=True):
                 (a, wide), (b, also) = self.read(left), self.read(right)
                 if op == "*" and not (a and b):
                     return {}, True  # 0 in any type
-                if not (wide or also):
-                    raise Unreadable("a subscript that isn't computed in 64 bits")
+                if not (wide or also):  # a part that int holds, which is shown there
+                    typed = self.reader.usable(node)
+                    return _linear(typed.value, self.reader), typed.kind is Kind.LONG
                 return (_times(a, b) if op == "*" else _plus(a, b if op == "+" else _times(b, {(): -1}))), True
             case ir.ID(name=name) if name not in self.reader.iterators and name in self.reader.parameters:
                 kind = kind_of(self.reader.parameters[name].type)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import BandChoice, Mark
 from scopt.ir.scop import Dependences, Scop
-from scopt.machine.costs import strip_rows, thread_limit
+from scopt.machine.costs import LARGE_EXTENT, strip_rows, thread_limit
 from scopt.options import Options
 from scopt.poly.bands import Ordered, distances, with_properties_below, zero
 from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, union_of_maps, union_of_sets, walk
@@ -27,6 +27,7 @@ from scopt.poly.set_pieces import in_sequence
 from scopt.scheduler.decisions.arbiter import arbitrate
 from scopt.scheduler.decisions.claims import Band, Claim
 from scopt.scheduler.decisions.contractions import contraction_of
+from scopt.scheduler.decisions.jam import jam_of
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.shared_loops import has_few
 from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, rows_of_strip
@@ -170,7 +171,7 @@ class _Builder(Struct):
                 offers.append(
                     (strip_claim(band, rows, rows_of_strip(self.scop, self.options, rows), member, chain), rows)
                 )
-            alone = self.rows_alone(node, member) if not chain else None
+            alone = self.rows_alone(band, member) if not chain else None
             if alone is not None:
                 offers.append(
                     (alone_claim(band, alone, member, self.chains.waiting(band.work, node, alone.along)), alone)
@@ -210,21 +211,29 @@ class _Builder(Struct):
         arrays = [self.scop.arrays[one.array] for one in rows.places.buffers]
         return bool(arrays) and all(array.private for array in arrays)
 
-    def rows_alone(self, node: isl.ScheduleNode, member: int) -> Rows | None:
+    def rows_alone(self, band: Band, member: int) -> Rows | None:
         """The rows that a member walks through, for threads to run one at a time, each with buffers of its own; None if
-        they need none, or if there is more in them than loops along the rows. (Loops whose steps wait for each other
-        have been asked whether rows gain beside each other.)"""
+        they need none. (Loops whose steps wait for each other have been asked whether rows gain beside each other.)"""
+        node = band.node
         lane = node.band_get_partial_schedule().get_at(member)
         if not self.options.parallel or node.band_n_member() > 1 or is_mixed(self.scop, node, member, lane):
             return None
         along = along_rows(self.scop, node)
         inner = [one for one in walk(node.child(0)) if is_leaf_band(one)]
-        # of deeper nests other mechanisms know what becomes
         deep = node.get_schedule_depth() + 1
-        if not inner or any(one.get_schedule_depth() > deep for one in inner):
+        deeper = [one for one in inner if one.get_schedule_depth() > deep]
+        trips = band.work.trips[member]
+        few = trips < LARGE_EXTENT and has_few(self.setting, trips)
+        if not inner or (deeper and (few or any(map(self.is_more, deeper)))):
             return None
         rows = self.rows((node,), (member,), lane, together=1)
         return replace(rows, along=along, alone=True) if rows is not None and self.is_work(rows) else None
+
+    def is_more(self, node: isl.ScheduleNode) -> bool:
+        """Whether other mechanisms make more of a nest than its loops as they are."""
+        if contraction_of(self.scop, node) is not None:
+            return True
+        return jam_of(self.scop, self.dependences, node, self.options) is not None
 
     def rows_together(self, band: Band, node: isl.ScheduleNode, member: int) -> Rows | None:
         """The rows that a member walks through, to be written out beside each other; None if there are no whole blocks
