@@ -287,15 +287,19 @@ Copies = Sequence[tuple[Statement, Statement]]
 
 
 def _dates(scop: Scop, lines: _Lines, made: Copies, rank: int) -> isl.UnionMap | None:
-    """The order with copies, each behind everything else in the iteration that it takes a value of, cell by cell; None
-    if dates have no place for that. made: with the statements that write the values."""
+    """The order with copies, each behind everything else in the iteration that it takes a value of, cell by cell, at a
+    place that dates get where they have none; None if there is no iteration to be behind. made: with the statements
+    that write the values."""
     dates = {str(one.get_tuple_name(IN)): one for one in maps_of(scop.order)}
     own = {name: dates[name] for name in lines.statements}
     width = next(iter(own.values())).dim(OUT)
     behind = 1 + next((k for k in range(width) if any(_is_inner(one, lines.row, k) for one in own.values())), width)
+    if behind > width:
+        return None
     most = [one.range().dim_max_val(behind) for one in own.values()] if behind < width else []
     if not most or not all(one.is_int() for one in most):
-        return None
+        dates = {name: one.insert_dims(OUT, behind, 1).fix_val(OUT, behind, isl.Val(0)) for name, one in dates.items()}
+        own, most, width = {name: dates[name] for name in own}, [isl.Val(0)], width + 1
     latest = max(one.get_num_si() for one in most)
     whole = union_of_maps(_longer(one, rank) for one in dates.values())
     for writer, copy in made:

@@ -190,8 +190,8 @@ def _copied(scop: Scop, statement: Statement) -> Access:
 
 
 def _check_same_order(original: Scop, rewritten: Scop) -> None:
-    """What both run they run in one order;
-    dates of the rewritten SCoP may have more dimensions in front, with zeros, and behind."""
+    """What both run they run in one order; dates of the rewritten SCoP may have more dimensions in front, with zeros,
+    and behind, and any that is the same for all of that."""
     mine = {m.get_tuple_name(IN): m for m in maps_of(original.order)}
     theirs = {m.get_tuple_name(IN): m for m in maps_of(rewritten.order)}
     names = [s.name for s in original.statements if s.name in theirs]
@@ -206,8 +206,22 @@ def _check_same_order(original: Scop, rewritten: Scop) -> None:
             for name in names
         )
 
-    if not any(same(front) for front in range(more + 1)):
-        _refuse(original, "statements run at other times")
+    if any(same(front) for front in range(more + 1)):
+        return
+    first, second = (_without_constants([some[name] for name in names]) for some in (mine, theirs))
+    for one, other in zip(first, second, strict=True):
+        if one.dim(OUT) != other.dim(OUT) or not one.intersect_domain(other.domain()).is_equal(other):
+            _refuse(original, "statements run at other times")
+
+
+def _without_constants(dates: Sequence[isl.Map]) -> list[isl.Map]:
+    """Dates without the dimensions that have one value for all of them: these put nothing in order."""
+    made = list(dates)
+    for k in reversed(range(min((one.dim(OUT) for one in made), default=0))):
+        values = [one.plain_get_val_if_fixed(OUT, k) for one in made]
+        if all(value.is_int() and value.eq(values[0]) for value in values):
+            made = [one.project_out(OUT, k, 1) for one in made]
+    return made
 
 
 def _longer(dates: isl.Map, front: int, behind: int) -> isl.Map:

@@ -16,7 +16,7 @@ from scopt.diagnostics import InternalError
 from scopt.ir.nest import Const
 from scopt.ir.scop import Scop, Statement
 from scopt.poly.dependences import dependences
-from scopt.poly.isl_utils import IN, maps_of, union_of_maps
+from scopt.poly.isl_utils import IN, OUT, maps_of, union_of_maps
 from scopt.scheduler.passes.expansion import Expansion, expand, with_cells
 from scopt.scheduler.passes.forwarding import forward
 from scopt.scheduler.passes.row_results import rows_apart
@@ -90,6 +90,20 @@ def test_of_several_values_that_a_statement_writes_each_is_told_by_its_array() -
         reader = with_cells(reader, original.arrays[name], cells, (0,))
     wrong = (*made.scop.statements[:-1], reader)
     refused(original, replace(made.scop, statements=wrong), "another value")
+
+
+def test_dates_may_have_dimensions_that_order_nothing() -> None:
+    original, made = forwarded()
+
+    def inserted(values: Callable[[str], int]) -> Scop:
+        dates = (
+            one.insert_dims(OUT, 1, 1).fix_val(OUT, 1, isl.Val(values(one.get_tuple_name(IN))))
+            for one in maps_of(made.order)
+        )
+        return replace(made, order=union_of_maps(dates))
+
+    check_rewritten(original, inserted(lambda name: 3), ())
+    refused(original, inserted(lambda name: 3 - int(name[1:])), "at other times")
 
 
 def with_accesses(scop: Scop, name: str, change: Callable[[isl.Map], isl.Map], kind: str) -> Scop:

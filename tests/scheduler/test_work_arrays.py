@@ -128,13 +128,21 @@ for (j = 0; j < m; j++) {
     k -= cp[i - 1] > 3.0;
   }
 }"""
+# a loop in order around vector loops, and nothing else in a line
+STEPS = """
+for (j = 0; j < m; j++)
+  for (k = 0; k < 9; k++) {
+    for (i = 0; i < n; i++) cp[i] = 0.5 * u[i][j] + b[i];
+    for (i = 0; i < n; i++) dp[i] = cp[n - 1 - i] - 0.125 * cp[i];
+    for (i = 0; i < n; i++) u[i][j] = u[i][j] + 0.25 * dp[i];
+  }"""
 BACKWARDS = LINES.replace("j = 0; j < m; j++", "j = m - 1; j >= 0; j--")
 
 
 @pytest.mark.parametrize(
     ("body", "rows"),
-    [(TWICE, False), (BACKWARDS, False), (LINES, True), (ALONG, True), (SLIDING, True)],
-    ids=["in a time loop, shorter and shorter", "backwards", "along rows", "a line at a time", "a window"],
+    [(TWICE, False), (BACKWARDS, False), (LINES, True), (ALONG, True), (SLIDING, True), (STEPS, True)],
+    ids=["in a time loop, shorter and shorter", "backwards", "along rows", "a line at a time", "a window", "steps"],
 )
 def test_all_arrays_are_left_as_they_were(body: str, rows: bool, run_c: RunC) -> None:
     if rows:
