@@ -22,7 +22,7 @@ from scopt.scheduler.passes.private_tables import Tabulated, tabulated
 from scopt.scheduler.passes.rolling_rows import Rolled, rolled
 from scopt.scheduler.passes.row_results import rows_apart
 from scopt.scheduler.passes.totals import Totals, with_totals
-from scopt.scheduler.passes.work_arrays import own_work
+from scopt.scheduler.passes.work_arrays import own_work, reused
 from scopt.tell.results import Outcome
 
 # isl counts elementary operations; this many take some seconds. What needs more is tried again in a simpler form.
@@ -106,6 +106,28 @@ def work_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion | No
     try:
         with operation_limit(MAX_OPERATIONS):
             return own_work(scop, deps.strict(), options.machine)
+    except isl.Error:  # too much for what it may gain
+        return None
+
+
+def work_rows_scop(scop: Scop, deps: Dependences, options: Options) -> tuple[Expansion, frozenset[str]] | None:
+    """The SCoP with cells for the results of rows that only work arrays keep in order besides, and with cells for each
+    row in their place; and the former cells. None if there are none."""
+    if not options.tile or not (options.parallel or options.simd):
+        return None
+    try:
+        with operation_limit(MAX_OPERATIONS):
+            strict = deps.strict()
+            shared = reused(scop, strict)
+            found = rows_apart(scop, strict, shared) if shared else None
+            if found is None or found.inner or not found.tails:
+                return None
+            split = replace(found.expansion.scop, schedule=found.split)
+            made = own_work(split, dependences(split), options.machine, found.tails)
+            if made is None:
+                return None
+            sizes = {**found.expansion.extents, **made.extents}
+            return Expansion(made.scop, sizes), frozenset(found.expansion.extents)
     except isl.Error:  # too much for what it may gain
         return None
 

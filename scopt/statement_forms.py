@@ -28,6 +28,7 @@ from scopt.rewritten_scop import (
     tables_scop,
     totals_scop,
     with_memory,
+    work_rows_scop,
     work_scop,
 )
 from scopt.scheduler.decisions.decider import Decider
@@ -41,6 +42,7 @@ READ, CELLS, CARRYING, TABLES = "as they are", "with cells", "with rows in scala
 TOTALS = "with totals"
 WORK = "with work arrays of lines' own"
 ROLLED = "with cells for what rows hand on"
+WORK_ROWS = "with work arrays of rows' own, and their results in cells"
 ROWS, SPLIT = "with results of rows in cells", "with results of rows in cells, in order"
 
 
@@ -164,7 +166,14 @@ class Forms(Struct, frozen=True, eq=False):
             yield Form(TOTALS, totals.scop, deps, made, tables=totals.numbers)
 
     def with_results(self) -> Iterator[Form]:
-        """Those with cells for the results of rows."""
+        """Those with cells for the results of rows, and with work arrays of their own besides."""
+        with self.clock("dependences"):
+            both = work_rows_scop(self.scop, self.deps, self.options)
+            both_made = self.watch("work", both[0] if both is not None else None)
+        if both is not None and both_made is not None:
+            cells = both[1]
+            deps, own = dependences_of(both_made.scop, self.options), frozenset(both_made.extents) - cells
+            yield Form(WORK_ROWS, both_made.scop, deps, both_made, apart=cells, work=own, in_order=True)
         with self.clock("dependences"):
             rows = self.watch("rows", rows_scops(self.scop, self.deps, self.options))
         for made, in_order in rows:

@@ -119,6 +119,8 @@ class _Rebuild(Struct):
         raise AssertionError(f"unexpected schedule node {node.get_type()}")
 
     def instances(self, domain: isl.UnionSet) -> isl.UnionSet:
+        """Of a leaf, for the parameters that the SCoP is for, as its bands are."""
+        domain = domain.intersect_params(self.scop.context)
         return domain if self.current is None else domain.apply(union_of_maps(self.current.expansions.values()))
 
     def band(self, node: isl.ScheduleNode) -> isl.Schedule:

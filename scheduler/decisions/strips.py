@@ -171,7 +171,7 @@ class _Builder(Struct):
                 offers.append(
                     (strip_claim(band, rows, rows_of_strip(self.scop, self.options, rows), member, chain), rows)
                 )
-            alone = self.rows_alone(band, member) if not chain else None
+            alone = self.rows_alone(band, member)
             if alone is not None:
                 offers.append(
                     (alone_claim(band, alone, member, self.chains.waiting(band.work, node, alone.along)), alone)
@@ -213,7 +213,7 @@ class _Builder(Struct):
 
     def rows_alone(self, band: Band, member: int) -> Rows | None:
         """The rows that a member walks through, for threads to run one at a time, each with buffers of its own; None if
-        they need none. (Loops whose steps wait for each other have been asked whether rows gain beside each other.)"""
+        they need none."""
         node = band.node
         lane = node.band_get_partial_schedule().get_at(member)
         if not self.options.parallel or node.band_n_member() > 1 or is_mixed(self.scop, node, member, lane):

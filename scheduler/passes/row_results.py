@@ -7,7 +7,7 @@ stand behind the others, which are parallel then, and may run several rows at a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import islpy as isl
 from msgspec import Struct
@@ -33,17 +33,19 @@ class RowsApart(Struct, frozen=True, eq=False):
     split: isl.Schedule
     several: bool
     inner: bool
+    tails: frozenset[str] = frozenset()
 
 
-def rows_apart(scop: Scop, deps: Dependences) -> RowsApart | None:
+def rows_apart(scop: Scop, deps: Dependences, shared: Collection[str] = ()) -> RowsApart | None:
     """The SCoP with cells for the results of rows, where that alone keeps them in order; None if it nowhere does.
 
-    deps: with reductions in any order as far as that is allowed."""
+    deps: with reductions in any order as far as that is allowed. shared: arrays that rows compute anew, each for
+    itself, which will get others in their place: that they are the same memory keeps no rows in order."""
     sizes: dict[str, tuple[Expr, ...]] = {}
     rows: dict[tuple[str, ...], _Row] = {}
     made = scop
     for array in scop.arrays.values():
-        row = _row(scop, deps, array) if not array.rank and array.private and not array.pointer else None
+        row = _row(scop, deps, array, shared) if not array.rank and array.private and not array.pointer else None
         cells = _with_cells(made, array, row) if row is not None else None
         if row is not None and cells is not None:
             made, own = cells
@@ -55,7 +57,9 @@ def rows_apart(scop: Scop, deps: Dependences) -> RowsApart | None:
             if cells is not None:
                 made, own = cells
                 sizes.update(own)
-    if not sizes:
+    if not sizes and shared:
+        rows = {tuple(row.statements): row for row in _outermost_rows(scop, deps, shared)}
+    if not sizes and not rows:
         return None
     tree = trees.read(scop.schedule.get_root())
     for row in rows.values():
@@ -63,7 +67,8 @@ def rows_apart(scop: Scop, deps: Dependences) -> RowsApart | None:
     loops = source_loops(scop)
     several = any(len({loops[name] for name in row.deep}) > 1 for row in rows.values())
     inner = any(row.depth > 1 for row in rows.values())
-    return RowsApart(Expansion(made, sizes), trees.build(tree), several, inner)
+    tails = frozenset(name for row in rows.values() for name in row.tail)
+    return RowsApart(Expansion(made, sizes), trees.build(tree), several, inner, tails)
 
 
 class _Row(Struct, frozen=True, eq=False):
@@ -86,7 +91,18 @@ class _Row(Struct, frozen=True, eq=False):
         return any(len(one.iterators) > max(kept, self.depth) for one in self.statements.values())
 
 
-def _row(scop: Scop, deps: Dependences, array: Array) -> _Row | None:
+def _outermost_rows(scop: Scop, deps: Dependences, shared: Collection[str]) -> Iterator[_Row]:
+    """The outermost loops whose statements in order need nothing but cells that each row has anyway."""
+    loops = source_loops(scop)
+    for around in dict.fromkeys(own[:1] for own in loops.values() if own):
+        row = _Row({one.name: one for one in scop.statements if loops[one.name][:1] == around}, 1)
+        carried = [end for one in _carried(scop, deps, row, shared) for end in (one.source, one.sink)]
+        row = replace(row, tail=frozenset(carried))
+        if row.tail and row.deep and row.gains:
+            yield row
+
+
+def _row(scop: Scop, deps: Dependences, array: Array, shared: Collection[str]) -> _Row | None:
     """The loop whose iterations compute the scalar anew, if it is a value of theirs for statements that keep them in
     order, and nothing else does."""
     users = [s for s in scop.statements if any(access.array == array.name for access in s.accesses)]
@@ -102,7 +118,7 @@ def _row(scop: Scop, deps: Dependences, array: Array) -> _Row | None:
     if not row.deep or not all(any(_carried(scop, deps, replace(row, depth=k))) for k in range(1, depth)):
         return None
     tail: set[str] = set()
-    for one in _carried(scop, deps, row):
+    for one in _carried(scop, deps, row, shared):
         tail |= {one.source, one.sink}
     given = any(
         one.array == array.name and one.source not in tail and one.sink in tail for one in deps.strict().select("flow")
@@ -127,12 +143,13 @@ def _sums(scop: Scop, deps: Dependences, row: _Row) -> Iterator[Array]:
             yield array
 
 
-def _carried(scop: Scop, deps: Dependences, row: _Row) -> Iterator[Dependence]:
-    """The dependences that the loop carries, but for those between live ranges of private cells."""
+def _carried(scop: Scop, deps: Dependences, row: _Row, shared: Collection[str] = ()) -> Iterator[Dependence]:
+    """The dependences that the loop carries, but for those between live ranges of private cells, and of cells that are
+    shared for now."""
     for one in deps.select("flow", "anti", "output"):
         if not {one.source, one.sink} <= row.statements.keys():
             continue
-        if one.kind != "flow" and scop.arrays[one.array].private:
+        if one.kind != "flow" and (scop.arrays[one.array].private or one.array in shared):
             continue
         relation = one.relation
         for k in range(row.depth - 1):

@@ -41,18 +41,26 @@ _SHORTEST = 32
 _WIDE = 64
 
 
-def own_work(scop: Scop, deps: Dependences, machine: Machine) -> Expansion | None:
+def own_work(scop: Scop, deps: Dependences, machine: Machine, tails: frozenset[str] = frozenset()) -> Expansion | None:
     """The SCoP with cells for each iteration of loops that nothing but their work arrays keeps in order; None if there
-    are no such. deps: with reductions in their order."""
+    are no such. deps: with reductions in their order. tails: statements that the schedule has behind the loops that
+    they are in."""
     made, sizes, done = scop, dict[str, tuple[Expr, ...]](), set[Loops]()
     loops = source_loops(scop)
     for own in sorted({around[:depth] for around in loops.values() for depth in range(1, len(around))}):
         if any(own[: len(one)] == one for one in done):
             continue
-        lines = _Lines(scop, own, {one.name: one for one in scop.statements if loops[one.name][: len(own)] == own})
+        inside = (one for one in scop.statements if one.name not in tails)
+        lines = _Lines(scop, own, {one.name: one for one in inside if loops[one.name][: len(own)] == own})
+        if not lines.statements:
+            continue
         shared, usable = _work_of(deps, lines)
         if not shared or not _keeps_results(lines, shared):
             continue
+        if any(
+            access.array in {one.name for one in shared} for one in tails for access in scop.statement(one).accesses
+        ):
+            return None
         done.add(own)
         made = only_for(made, usable.intersect(_with_much_work(deps, lines, machine)).coalesce())
         if made.context.is_empty():
@@ -159,6 +167,19 @@ def _users(scop: Scop, array: Array) -> Iterator[tuple[str, Access]]:
 def _walks(relation: isl.Map, iterator: int) -> bool:
     """Whether a subscript is an iterator, up to a constant: each iteration has cells of its own then."""
     return any(row[iterator] and sum(map(bool, row[:-1])) == 1 for row in subscript_rows(relation) or ())
+
+
+def reused(scop: Scop, deps: Dependences) -> frozenset[str]:
+    """Arrays that hand on nothing from an iteration of an outermost loop to another one, but that are the same memory
+    for all of them. deps: with reductions in their order."""
+    loops = source_loops(scop)
+    kinds: dict[str, set[str]] = {}
+    for own in {around[:1] for around in loops.values() if around}:
+        lines = _Lines(scop, own, {one.name: one for one in scop.statements if loops[one.name][:1] == own})
+        for one in deps.select("flow", "anti", "output"):
+            if scop.arrays[one.array].rank and lines.carries(one):
+                kinds.setdefault(one.array, set()).add(one.kind)
+    return frozenset(name for name, found in kinds.items() if "flow" not in found)
 
 
 # --- the new SCoP -----------------------------------------------------------------------------------------------------

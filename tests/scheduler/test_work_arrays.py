@@ -13,7 +13,8 @@ from scopt.options import Options
 from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import IN, maps_of
-from scopt.scheduler.passes.work_arrays import own_work
+from scopt.rewritten_scop import rewriting_fault, work_rows_scop
+from scopt.scheduler.passes.work_arrays import own_work, reused
 from tests.conftest import RunC
 from tests.sources import scop_of, source_of
 
@@ -177,3 +178,37 @@ int main(void) {
     }
 }
 """
+
+
+# a total in its order over lines with work arrays
+TOTAL = """
+double loss = 0;
+for (j = 0; j < m; j++) {
+  double most = -1.0;
+  for (i = 0; i < n; i++) cp[i] = 0.5 * u[i][j] + b[i];
+  for (i = 1; i < n; i++) dp[i] = cp[i - 1] - 0.125 * cp[i] * cp[i];
+  for (i = 1; i < n; i++) if (dp[i] > most) most = dp[i];
+  u[0][j] = most;
+  loss = 0.5 * loss + most;
+}
+b[0] = loss;"""
+
+
+def test_lines_with_work_arrays_hand_on_results(run_c: RunC) -> None:
+    rows = re.sub(r"u\[([^]]*)\]\[([^]]*)\]", r"u[\2][\1]", TOTAL)
+    params = PARAMS.replace("[restrict n][m]", "[restrict m][n]")
+    scop = scop_of(rows, params)
+    deps = dependences(scop)
+    assert own_work(scop, deps, SOON) is None
+    assert reused(scop, deps) == {"cp", "dp"}
+    made = work_rows_scop(scop, deps, Options(machine=SOON))
+    assert made is not None
+    expansion, results = made
+    assert (set(expansion.extents), results) == ({"cp_all", "dp_all", "most_all"}, {"most_all"})
+    assert rewriting_fault(scop, expansion) is None
+    source = source_of(rows, params)
+    text = optimize(source, Options(machine=SOON)).text
+    assert b"cp_all" in text
+    flags = ("-O1", "-ffp-contract=off", "-w")
+    before = run_c(DRIVER.replace("KERNEL", source.decode()), *flags, name="before")
+    assert run_c(DRIVER.replace("KERNEL", text.decode()), *flags, "-fopenmp", name="after") == before
