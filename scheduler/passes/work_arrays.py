@@ -221,16 +221,17 @@ def _within_bounds(scop: Scop, relations: Sequence[isl.Map]) -> isl.Set:
 
 
 def _with_much_work(deps: Dependences, lines: _Lines, machine: Machine) -> isl.Set:
-    """The parameters for which the loop has enough to do."""
+    """Parameters for which the loop has enough to do: by one of its statements alone, since whatever is computed about
+    all of the SCoP would have to be computed for each of several cases."""
     deepest = max(one.domain.dim(SET) for one in lines.statements.values())
     inner = [one for one in lines.statements.values() if one.domain.dim(SET) == deepest]
     much = _MUCH * machine.fork_nanoseconds * (1 if _waits(deps, lines) else _READY)
     needed = int(much / sum(1 + arithmetic(one.body) for one in inner)) + 1
     context = lines.scop.context
-    found = isl.Set.empty(context.get_space())
-    for one in inner:
-        found = found.union(long_loops(one.domain.intersect_params(context), lines.row, needed, _SHORTEST))
-    return found
+    found = (long_loops(one.domain.intersect_params(context), lines.row, needed, _SHORTEST) for one in inner)
+    some = [one for one in found if not one.is_empty()]
+    widest = (one for one in some if all(other.is_subset(one) for other in some))
+    return next(iter((*widest, *some)), isl.Set.empty(context.get_space()))
 
 
 def _waits(deps: Dependences, lines: _Lines) -> bool:
