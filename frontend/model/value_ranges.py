@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.frontend.model.intervals import Range, any_of, converted, fitting, quotient, union, widened
 from scopt.ir.constants import typed_constant, usual_conversion
 from scopt.ir.ctypes import Symbol, limits_of, shape_of
 from scopt.ir.effects import bases, effects
@@ -32,14 +33,6 @@ _ROUNDS, _DEPTH = 4, 2
 MAX_TABLE = 1 << 16
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-
-
-class Range(Struct, frozen=True):
-    """Values of an integer expression, both ends included, and its type."""
-
-    low: int
-    high: int
-    type: CType
 
 
 def subscript_ranges(
@@ -107,7 +100,7 @@ class Values(Struct, frozen=True, eq=False):
                 if node.iffalse is not None:
                     self.statement(node.iffalse, otherwise)
                 state.clear()
-                state.update({name: _union(then[name], otherwise[name]) for name in then.keys() & otherwise.keys()})
+                state.update({name: union(then[name], otherwise[name]) for name in then.keys() & otherwise.keys()})
             case ir.For() | ir.While() | ir.DoWhile():
                 self.loop(node, state)
             case ir.Assignment(op="=", lvalue=ir.ID(name=name)):
@@ -164,7 +157,7 @@ class Values(Struct, frozen=True, eq=False):
             quiet.statement(node.stmt, before)
             if isinstance(node, ir.For) and node.next is not None:
                 quiet.statement(node.next, before)
-            made = {name: _widened(old, before[name]) for name, old in found.items() if name in before}
+            made = {name: widened(old, before[name]) for name, old in found.items() if name in before}
             if made == found:
                 return found
             found = made
@@ -182,7 +175,7 @@ class Values(Struct, frozen=True, eq=False):
         start = first.get(name)
         if start is None or not start.type.signed or name in effects(node.stmt, node.cond).changed:
             return
-        everything = _any(start.type)
+        everything = any_of(start.type)
         last = self.where(node.cond, {name: everything}, True)[name] if node.cond is not None else everything
         # whatever overflow does, a counter that stops before its type's end doesn't pass it
         if up and last.high < everything.high:
@@ -194,7 +187,7 @@ class Values(Struct, frozen=True, eq=False):
         own = self.type_of(name)
         state.pop(name, None)
         if own is not None and name in self.variables:
-            state[name] = _converted(value, own)
+            state[name] = converted(value, own)
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
@@ -221,7 +214,7 @@ class Values(Struct, frozen=True, eq=False):
                 if then is None or other is None:
                     return None
                 common = usual_conversion(then.type, other.type, self.symbols)
-                return _union(_converted(then, common), _converted(other, common))
+                return union(converted(then, common), converted(other, common))
             case ir.BinaryOp(op="&&" | "||"):
                 self.value(node.left, state)
                 self.value(node.right, self.where(node.left, state, node.op == "&&"))
@@ -233,7 +226,7 @@ class Values(Struct, frozen=True, eq=False):
                 if operand is None:
                     return None
                 promoted = self.promoted(operand)
-                return promoted if op == "+" else _fitting(-promoted.high, -promoted.low, promoted.type)
+                return promoted if op == "+" else fitting(-promoted.high, -promoted.low, promoted.type)
             case ir.UnaryOp(op="&"):
                 self.value(node.expr, state)
                 self.found.update(dict.fromkeys(bases(node.expr)))  # it may lead to other cells
@@ -244,8 +237,8 @@ class Values(Struct, frozen=True, eq=False):
             case ir.Cast():
                 operand = self.value(node.expr, state)
                 target = shape_of(node.to_type, self.symbols)
-                known = not target.layers and target.type.integer and target.type.bits
-                return _converted(operand, target.type) if known else None
+                number = not target.layers and target.type.integer and target.type.bits
+                return converted(operand, target.type) if number else None
             case ir.Constant():
                 constant = typed_constant(node, self.symbols)
                 return Range(constant[0], constant[0], constant[1]) if constant is not None else None
@@ -298,31 +291,31 @@ class Values(Struct, frozen=True, eq=False):
             return None
         left, right = self.promoted(left), self.promoted(right)
         if node.op == "<<" and left.low >= 0 and 0 <= right.low <= right.high < left.type.bits:
-            return _fitting(left.low << right.low, left.high << right.high, left.type)
+            return fitting(left.low << right.low, left.high << right.high, left.type)
         if node.op in ("<<", ">>"):
             shifted = node.op == ">>" and left.low >= 0 and right.low == right.high >= 0
-            return _fitting(left.low >> right.low, left.high >> right.low, left.type) if shifted else _any(left.type)
+            return fitting(left.low >> right.low, left.high >> right.low, left.type) if shifted else any_of(left.type)
         common = usual_conversion(left.type, right.type, self.symbols)
-        left, right = _converted(left, common), _converted(right, common)
+        left, right = converted(left, common), converted(right, common)
         a, b, c, d = left.low, left.high, right.low, right.high
         match node.op:
             case "+":
-                return _fitting(a + c, b + d, common)
+                return fitting(a + c, b + d, common)
             case "-":
-                return _fitting(a - d, b - c, common)
+                return fitting(a - d, b - c, common)
             case "*":
                 products = (a * c, a * d, b * c, b * d)
-                return _fitting(min(products), max(products), common)
+                return fitting(min(products), max(products), common)
             case "/" if c > 0:
-                ends = [_quotient(end, divisor) for end in (a, b) for divisor in (c, d)]
-                return _fitting(min(ends), max(ends), common)
+                ends = [quotient(end, divisor) for end in (a, b) for divisor in (c, d)]
+                return fitting(min(ends), max(ends), common)
             case "%" if c > 0:
-                return _fitting(max(a, 1 - d) if a < 0 else 0, max(min(b, d - 1), 0), common)
+                return fitting(max(a, 1 - d) if a < 0 else 0, max(min(b, d - 1), 0), common)
             case "&" if c >= 0 or a >= 0:
-                return _fitting(0, min(end for start, end in ((a, b), (c, d)) if start >= 0), common)
+                return fitting(0, min(end for start, end in ((a, b), (c, d)) if start >= 0), common)
             case "|" | "^" if a >= 0 and c >= 0:
-                return _fitting(0, (1 << max(b, d).bit_length()) - 1, common)
-        return _any(common)
+                return fitting(0, (1 << max(b, d).bit_length()) - 1, common)
+        return any_of(common)
 
     # --- branches -----------------------------------------------------------------------------------------------------
 
@@ -363,42 +356,11 @@ class Values(Struct, frozen=True, eq=False):
         return made
 
 
-# --- intervals --------------------------------------------------------------------------------------------------------
+# --- small things -----------------------------------------------------------------------------------------------------
 
 
 def _is_integer(ctype: CType) -> bool:
     return bool(ctype.integer and ctype.bits)
-
-
-def _any(ctype: CType) -> Range:
-    return Range(*limits_of(ctype), ctype)
-
-
-def _fitting(low: int, high: int, ctype: CType) -> Range:
-    """Values, if the type has them all."""
-    least, greatest = limits_of(ctype)
-    return Range(low, high, ctype) if least <= low <= high <= greatest else _any(ctype)
-
-
-def _converted(value: Range | None, ctype: CType) -> Range:
-    """A value as one of another type."""
-    if value is None or ctype.spelling == "_Bool":
-        return _any(ctype)
-    return _fitting(value.low, value.high, ctype)
-
-
-def _union(one: Range, other: Range) -> Range:
-    return Range(min(one.low, other.low), max(one.high, other.high), one.type)
-
-
-def _widened(old: Range, new: Range) -> Range:
-    """An interval that holds both; where it is more than the first, up to the next power of two."""
-    both = _union(old, new)
-    if both == old:
-        return old
-    low = both.low if both.low == old.low else -(1 << (-both.low - 1).bit_length()) if both.low < 0 else 0
-    high = both.high if both.high == old.high else (1 << max(both.high, 0).bit_length()) - 1
-    return _fitting(low, high, old.type)
 
 
 def _depth(node: Any) -> int:
@@ -412,11 +374,6 @@ def _both(old: tuple[int, int] | None, new: Range | None) -> tuple[int, int] | N
     if old is None or new is None:
         return None
     return (min(old[0], new.low), max(old[1], new.high)) if old != _NOTHING else (new.low, new.high)
-
-
-def _quotient(dividend: int, divisor: int) -> int:
-    """As C rounds it."""
-    return dividend // divisor if dividend >= 0 else -(-dividend // divisor)
 
 
 def _forget(names: Iterable[str], state: dict[str, Range]) -> None:

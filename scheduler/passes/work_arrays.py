@@ -9,35 +9,26 @@ value that it was left with: that of the last iteration that writes it. Where no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import islpy as isl
-from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
 from scopt.ir.nest import Expr
-from scopt.ir.scop import Access, Array, CType, Dependence, Dependences, Scop, Statement
+from scopt.ir.scop import Access, Array, CType, Dependences, Scop, Statement
 from scopt.machine import Machine
-from scopt.machine.costs import arithmetic
 from scopt.poly import trees
 from scopt.poly.array_extents import extents
 from scopt.poly.body_rewriting import agree
 from scopt.poly.isl_utils import IN, OUT, SET, maps_of, sets_of, union_of_maps
 from scopt.poly.linear import subscript_rows
-from scopt.poly.loop_lengths import long_loops
 from scopt.poly.row_extents import only_for
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.strip_references import row_iterator
 from scopt.scheduler.passes.expansion import Expansion, new_name, with_cells
+from scopt.scheduler.passes.line_work import Lines, with_much_work
 
-# So many operations one run of such a loop has at least for each nanosecond that starting threads takes: their first
-# meeting, and new pages for their buffers, take several times as long.
-_MUCH = 48
-# So many times as much where compilers make vectors along the lines anyway: threads alone are gained.
-_READY = 8
-# Loops of unknown length are that long at least.
-_SHORTEST = 32
 _WIDE = 64
 
 
@@ -51,7 +42,7 @@ def own_work(scop: Scop, deps: Dependences, machine: Machine, tails: frozenset[s
         if any(own[: len(one)] == one for one in done):
             continue
         inside = (one for one in scop.statements if one.name not in tails)
-        lines = _Lines(scop, own, {one.name: one for one in inside if loops[one.name][: len(own)] == own})
+        lines = Lines(scop, own, {one.name: one for one in inside if loops[one.name][: len(own)] == own})
         if not lines.statements:
             continue
         shared, usable = _work_of(deps, lines)
@@ -62,7 +53,7 @@ def own_work(scop: Scop, deps: Dependences, machine: Machine, tails: frozenset[s
         ):
             return None
         done.add(own)
-        made = only_for(made, usable.intersect(_with_much_work(deps, lines, machine)).coalesce())
+        made = only_for(made, usable.intersect(with_much_work(deps, lines, machine)).coalesce())
         if made.context.is_empty():
             return None
         for array in shared:
@@ -74,44 +65,13 @@ def own_work(scop: Scop, deps: Dependences, machine: Machine, tails: frozenset[s
     return Expansion(made, sizes) if sizes else None
 
 
-class _Lines(Struct, frozen=True, eq=False):
-    """The statements in a loop. loops: those around them, the last one itself; `scop`: as it was read."""
-
-    scop: Scop
-    loops: Loops
-    statements: Mapping[str, Statement]
-
-    @property
-    def row(self) -> int:
-        """The position of the loop's iterator."""
-        return len(self.loops) - 1
-
-    def together(self, relation: isl.Map) -> isl.Map:
-        """The pairs of one execution of the loop."""
-        for k in range(self.row):
-            relation = relation.equate(IN, k, OUT, k)
-        return relation
-
-    def carried(self, relation: isl.Map) -> isl.Map:
-        """The pairs of different iterations in one execution of the loop."""
-        relation = self.together(relation)
-        return relation.subtract(relation.equate(IN, self.row, OUT, self.row))
-
-    def carries(self, one: Dependence) -> bool:
-        return {one.source, one.sink} <= self.statements.keys() and not self.carried(one.relation).is_empty()
-
-    def uses(self, array: Array) -> Iterator[tuple[Statement, Access]]:
-        for statement in self.statements.values():
-            yield from ((statement, access) for access in statement.accesses if access.array == array.name)
-
-
-def _keeps_results(lines: _Lines, work: Sequence[Array]) -> bool:
+def _keeps_results(lines: Lines, work: Sequence[Array]) -> bool:
     """Whether lines write anything besides their work: a loop that does the same again and again is none over lines."""
     arrays = [lines.scop.arrays[a.array] for one in lines.statements.values() for a in one.accesses if a.is_write]
     return any(not array.private and array not in work for array in arrays)
 
 
-def _work_of(deps: Dependences, lines: _Lines) -> tuple[tuple[Array, ...], isl.Set]:
+def _work_of(deps: Dependences, lines: Lines) -> tuple[tuple[Array, ...], isl.Set]:
     """The arrays that each iteration of the loop computes anew, if nothing else keeps it in order; and the parameters
     for which that holds."""
     names, context = dict[str, None](), lines.scop.context
@@ -134,7 +94,7 @@ def _work_of(deps: Dependences, lines: _Lines) -> tuple[tuple[Array, ...], isl.S
     return (() if context.is_empty() else arrays), context
 
 
-def _is_work(deps: Dependences, lines: _Lines, array: Array, context: isl.Set) -> isl.Set:
+def _is_work(deps: Dependences, lines: Lines, array: Array, context: isl.Set) -> isl.Set:
     """Those parameters for which each value that the loop reads of an array was written in the same iteration; none if
     some reference can't be rewritten."""
     uses, scop, nothing = list(lines.uses(array)), lines.scop, isl.Set.empty(context.get_space())
@@ -175,7 +135,7 @@ def reused(scop: Scop, deps: Dependences) -> frozenset[str]:
     loops = source_loops(scop)
     kinds: dict[str, set[str]] = {}
     for own in {around[:1] for around in loops.values() if around}:
-        lines = _Lines(scop, own, {one.name: one for one in scop.statements if loops[one.name][:1] == own})
+        lines = Lines(scop, own, {one.name: one for one in scop.statements if loops[one.name][:1] == own})
         for one in deps.select("flow", "anti", "output"):
             if scop.arrays[one.array].rank and lines.carries(one):
                 kinds.setdefault(one.array, set()).add(one.kind)
@@ -185,7 +145,7 @@ def reused(scop: Scop, deps: Dependences) -> frozenset[str]:
 # --- the new SCoP -----------------------------------------------------------------------------------------------------
 
 
-def _with_own(scop: Scop, lines: _Lines, array: Array) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
+def _with_own(scop: Scop, lines: Lines, array: Array) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
     """The SCoP with cells of one array for each iteration, and with copies of what is left of it."""
     name = new_name(scop, array)
     users = {statement.name for statement, _ in lines.uses(array)}
@@ -220,33 +180,7 @@ def _within_bounds(scop: Scop, relations: Sequence[isl.Map]) -> isl.Set:
     return context.coalesce()
 
 
-def _with_much_work(deps: Dependences, lines: _Lines, machine: Machine) -> isl.Set:
-    """Parameters for which the loop has enough to do: by one of its statements alone, since whatever is computed about
-    all of the SCoP would have to be computed for each of several cases."""
-    deepest = max(one.domain.dim(SET) for one in lines.statements.values())
-    inner = [one for one in lines.statements.values() if one.domain.dim(SET) == deepest]
-    much = _MUCH * machine.fork_nanoseconds * (1 if _waits(deps, lines) else _READY)
-    needed = int(much / sum(1 + arithmetic(one.body) for one in inner)) + 1
-    context = lines.scop.context
-    found = (long_loops(one.domain.intersect_params(context), lines.row, needed, _SHORTEST) for one in inner)
-    some = [one for one in found if not one.is_empty()]
-    widest = (one for one in some if all(other.is_subset(one) for other in some))
-    return next(iter((*widest, *some)), isl.Set.empty(context.get_space()))
-
-
-def _waits(deps: Dependences, lines: _Lines) -> bool:
-    """Whether steps along a line wait for each other: that is what lanes, and lines beside each other, are for."""
-    loops = source_loops(lines.scop)
-    for one in deps.select("flow"):
-        own = loops[one.source]
-        if one.source not in lines.statements or own != loops[one.sink] or len(own) <= len(lines.loops):
-            continue
-        if not agree(one.relation, len(own)):
-            return True
-    return False
-
-
-def _with_copies(scop: Scop, before: Scop, lines: _Lines, array: Array, new: Array) -> Scop | None:
+def _with_copies(scop: Scop, before: Scop, lines: Lines, array: Array, new: Array) -> Scop | None:
     """The SCoP with statements behind the loop that put what its iterations leave of an array where it belongs.
     before: the SCoP without cells of their own."""
     row = lines.row
@@ -308,7 +242,7 @@ def _copy(scop: Scop, writer: Statement, last: isl.Map, row: int, array: Array, 
 Copies = Sequence[tuple[Statement, Statement]]
 
 
-def _dates(scop: Scop, lines: _Lines, made: Copies, rank: int) -> isl.UnionMap | None:
+def _dates(scop: Scop, lines: Lines, made: Copies, rank: int) -> isl.UnionMap | None:
     """The order with copies, each behind everything else in the iteration that it takes a value of, cell by cell, at a
     place that dates get where they have none; None if there is no iteration to be behind. made: with the statements
     that write the values."""
@@ -357,7 +291,7 @@ def _beside(domain: isl.Set, of: isl.Map, depth: int) -> isl.Map:
     return same.apply_range(of).reset_tuple_id(OUT)
 
 
-def _behind(tree: trees.Tree, lines: _Lines, made: Copies, depth: int) -> trees.Tree:
+def _behind(tree: trees.Tree, lines: Lines, made: Copies, depth: int) -> trees.Tree:
     """The tree with the copies behind the loop."""
     names = frozenset(str(part.get_tuple_name()) for part in sets_of(trees.domain_of(tree)))
     if not names & lines.statements.keys():

@@ -1,0 +1,81 @@
+"""Loops over lines, and how much there is to do in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import islpy as isl
+from msgspec import Struct
+
+from scopt.ir.scop import Access, Array, Dependence, Dependences, Scop, Statement
+from scopt.machine import Machine
+from scopt.machine.costs import arithmetic
+from scopt.poly.body_rewriting import agree
+from scopt.poly.isl_utils import IN, OUT, SET
+from scopt.poly.loop_lengths import long_loops
+from scopt.poly.source_loops import Loops, source_loops
+
+# So many operations one run of such a loop has at least for each nanosecond that starting threads takes: their first
+# meeting, and new pages for their buffers, take several times as long.
+_MUCH = 48
+# So many times as much where compilers make vectors along the lines anyway: threads alone are gained.
+_READY = 8
+# Loops of unknown length are that long at least.
+_SHORTEST = 32
+
+
+class Lines(Struct, frozen=True, eq=False):
+    """The statements in a loop. loops: those around them, the last one itself; `scop`: as it was read."""
+
+    scop: Scop
+    loops: Loops
+    statements: Mapping[str, Statement]
+
+    @property
+    def row(self) -> int:
+        """The position of the loop's iterator."""
+        return len(self.loops) - 1
+
+    def together(self, relation: isl.Map) -> isl.Map:
+        """The pairs of one execution of the loop."""
+        for k in range(self.row):
+            relation = relation.equate(IN, k, OUT, k)
+        return relation
+
+    def carried(self, relation: isl.Map) -> isl.Map:
+        """The pairs of different iterations in one execution of the loop."""
+        relation = self.together(relation)
+        return relation.subtract(relation.equate(IN, self.row, OUT, self.row))
+
+    def carries(self, one: Dependence) -> bool:
+        return {one.source, one.sink} <= self.statements.keys() and not self.carried(one.relation).is_empty()
+
+    def uses(self, array: Array) -> Iterator[tuple[Statement, Access]]:
+        for statement in self.statements.values():
+            yield from ((statement, access) for access in statement.accesses if access.array == array.name)
+
+
+def with_much_work(deps: Dependences, lines: Lines, machine: Machine) -> isl.Set:
+    """Parameters for which the loop has enough to do: by one of its statements alone, since whatever is computed about
+    all of the SCoP would have to be computed for each of several cases."""
+    deepest = max(one.domain.dim(SET) for one in lines.statements.values())
+    inner = [one for one in lines.statements.values() if one.domain.dim(SET) == deepest]
+    much = _MUCH * machine.fork_nanoseconds * (1 if waits(deps, lines) else _READY)
+    needed = int(much / sum(1 + arithmetic(one.body) for one in inner)) + 1
+    context = lines.scop.context
+    found = (long_loops(one.domain.intersect_params(context), lines.row, needed, _SHORTEST) for one in inner)
+    some = [one for one in found if not one.is_empty()]
+    widest = (one for one in some if all(other.is_subset(one) for other in some))
+    return next(iter((*widest, *some)), isl.Set.empty(context.get_space()))
+
+
+def waits(deps: Dependences, lines: Lines) -> bool:
+    """Whether steps along a line wait for each other: that is what lanes, and lines beside each other, are for."""
+    loops = source_loops(lines.scop)
+    for one in deps.select("flow"):
+        own = loops[one.source]
+        if one.source not in lines.statements or own != loops[one.sink] or len(own) <= len(lines.loops):
+            continue
+        if not agree(one.relation, len(own)):
+            return True
+    return False
