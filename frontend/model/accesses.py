@@ -37,7 +37,8 @@ class AccessCollector(Struct):
     unknown: why subscripts of written arrays aren't affine, so that the writes may reach any element.
     assigned: scalars that the statement has surely assigned by now, so that a read doesn't see what was there before
       it.
-    divided: references to arrays that hold rows, and what stands in their place.
+    divided: references to arrays that hold rows, and what stands in their place; scattered: those of what stands there
+      that may be to any cell, and why.
     branches: by the reference, the cells of writes that only their conditions make may-writes.
     """
 
@@ -51,6 +52,7 @@ class AccessCollector(Struct):
     conditional: bool = False
     assigned: set[str] = field(default_factory=set)
     divided: dict[Any, ir.ArrayRef] = field(default_factory=dict)
+    scattered: dict[Any, NotAffine] = field(default_factory=dict)
     branches: dict[Any, Cell] = field(default_factory=dict)
 
     @property
@@ -280,15 +282,15 @@ class AccessCollector(Struct):
             if subscripts:
                 raise self.names.refuse("access.form", "this is no reference to a named scalar or array", node)
             return
-        flat = array.flat and isinstance(node, ir.ArrayRef) and len(subscripts) == 1
-        shape = self.names.shapes[array.spelling] if flat else None
-        anywhere = self.reader.somewhere(shape, node, subscripts[0]) if shape is not None else None
-        if anywhere is not None:
-            self.anywhere(array, kind, node, *anywhere)
-            return
-        if flat:
-            self.divided[node] = self.reader.with_rows(self.names.shapes[array.spelling], node, subscripts[0])
-            node = self.divided[node]
+        if array.flat and isinstance(node, ir.ArrayRef) and len(subscripts) == 1:
+            shape = self.names.shapes[array.spelling]
+            anywhere = self.reader.somewhere(shape, node, subscripts[0])
+            if anywhere is not None:
+                made, self.scattered[made] = anywhere
+            else:
+                made = self.reader.with_rows(shape, node, subscripts[0])
+            self.divided[node] = made
+            node = made
             subscripts = list(reference_of(node).subscripts)
         if len(subscripts) != array.rank:
             raise self.names.refuse(
@@ -300,21 +302,12 @@ class AccessCollector(Struct):
             self.read(subscript)
         if array.rank == 1 and not array.local:
             self.reader.note(array, subscripts[0])
-        exact, cells = self.elements(array, subscripts, kind)
+        exact, cells = self.elements(array, subscripts, kind, self.scattered.get(node))
         if kind == "read" and not array.rank and array.name in self.assigned:
             cells = isl.Set.empty(cells.get_space())
         elif kind == "write" and not array.rank:
             self.assigned.add(array.name)
         self.add(array, kind if exact or kind == "read" else "may-write", cells, node)
-
-    def anywhere(self, array: Array, kind: AccessKind, node: Any, made: ir.ArrayRef, error: NotAffine) -> None:
-        """A read or write of some cell of an array that holds rows, whose subscript data say."""
-        self.divided[node] = made
-        self.read(reference_of(made).subscripts[-1])
-        if kind == "write":
-            self.unknown.append(error)
-        cells = all_elements(array).intersect_params(self.domain)
-        self.add(array, "read" if kind == "read" else "may-write", cells, made)
 
     def member(self, found: Reference, kind: AccessKind, node: Any) -> None:
         """A read or write of a member, or of a part of an element that is one cell as a whole."""
@@ -348,9 +341,15 @@ class AccessCollector(Struct):
             found, subscripts=(*rows, *found.subscripts[1:]), before=tuple(before + more for before in found.before)
         )
 
-    def elements(self, array: Array, subscripts: Sequence[Any], kind: AccessKind) -> tuple[bool, isl.Set]:
-        """Whether it is known which elements are accessed; and these, or all that may be."""
-        exact, cells, unknown = self.reader.elements(array, subscripts)
+    def elements(
+        self, array: Array, subscripts: Sequence[Any], kind: AccessKind, anywhere: NotAffine | None = None
+    ) -> tuple[bool, isl.Set]:
+        """Whether it is known which elements are accessed; and these, or all that may be. anywhere: why it may be any
+        cell of rows."""
+        if anywhere is not None:
+            exact, cells, unknown = False, all_elements(array).intersect_params(self.domain), [anywhere]
+        else:
+            exact, cells, unknown = self.reader.elements(array, subscripts)
         if kind != "read":
             self.unknown.extend(unknown)
         return exact, cells

@@ -107,11 +107,12 @@ def test_a_place_in_the_middle_of_a_plane() -> None:
 
 def test_what_data_name_may_be_any_cell_of_rows() -> None:
     rows = "for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) a[i * n + j] += 1;"
-    made = scop(f"for (int t = 0; t < m; t++) {{ int p = (int)b[t]; a[p * n + t] = 0; {rows} }}")
+    made = scop(f"for (int t = 0; t < m; t++) {{ int p = (int)b[t]; a[p * n + t] -= 2; {rows} }}")
     found = [access for one in made.statements for access in one.accesses if access.array == "a"]
-    anywhere, *others = found
-    assert anywhere.kind == "may-write"
-    assert anywhere.relation.range().is_equal(isl.Set("[m] -> { a[r, c] : m > 0 }"))
+    read, write, *others = found
+    assert [read.kind, write.kind] == ["read", "may-write"]
+    for anywhere in (read, write):
+        assert anywhere.relation.range().is_equal(isl.Set("[m] -> { a[r, c] : m > 0 }"))
     assert all(access.relation.is_single_valued() for access in others)
     assert made.arrays["a"].flat
 
