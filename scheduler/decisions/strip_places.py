@@ -43,7 +43,8 @@ class Places(Struct, frozen=True, eq=False):
 
 class Keeper(Struct, frozen=True, eq=False, dict=True):
     """Finds places for the arrays of some nests. domain: their instances; lane: whose row an instance is in. in_place:
-    arrays stay where they are, since no vectors are wanted."""
+    arrays stay where they are, since no vectors are wanted. ends: statements that run row by row, whose arrays stay
+    where they are, too."""
 
     scop: Scop
     dependences: Ordered
@@ -51,6 +52,7 @@ class Keeper(Struct, frozen=True, eq=False, dict=True):
     domain: isl.UnionSet
     lane: isl.UnionPwAff
     in_place: bool = False
+    ends: frozenset[str] = frozenset()
 
     def places(self) -> Places | None:
         """None if an array can neither stay where it is nor be kept in a buffer."""
@@ -83,6 +85,8 @@ class Keeper(Struct, frozen=True, eq=False, dict=True):
                 return None  # each row would need a copy of the whole
             moving = moving or any(one and any(one) and _steps(use, shift) for use, one in zip(own, moves, strict=True))
             if self.in_place and not (array.private and written):
+                continue
+            if self.ends.issuperset(statement.name for statement, _ in own) and not array.private:
                 continue
             jumping = [use for use, one in zip(own, moves, strict=True) if not runs_along(one, array)]
             if not jumping:
