@@ -14,7 +14,7 @@ from enum import Enum, IntEnum
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from scopt.astgen.emit.int_iterators import Interval, fits_int, interval, run
+from scopt.astgen.emit.int_iterators import Interval, fits_int, interval, narrowed, run
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import linear, mirrored, plus, subtract, weighted
 from scopt.ir.nest import (
@@ -160,6 +160,10 @@ class ExprPrinter(Struct, frozen=True):
         """The printer of a loop's body. as_int: the iterator is an int."""
         ranges = {**self.ranges, loop.iterator: run(*self.bounds(loop))}
         return replace(self, ranges=ranges, ints=self.ints | {loop.iterator} if as_int else self.ints)
+
+    def where(self, condition: Condition) -> ExprPrinter:
+        """The printer of what runs where a condition holds."""
+        return replace(self, ranges=narrowed(condition, self.types, self.ranges))
 
     def may_be_int(self, loop: For) -> bool:
         return fits_int(*self.bounds(loop), loop.step)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import HELPERS, THREADS, Kind, helper_name, kind_of
-from scopt.astgen.emit.int_iterators import Interval, fits_int, interval, run
+from scopt.astgen.emit.int_iterators import Interval, fits_int, interval, narrowed, run
 from scopt.diagnostics import ScoptError
 from scopt.ir.ctypes import type_spelling
 from scopt.ir.expr import (
@@ -109,6 +109,10 @@ class Reader(Struct, frozen=True):
         ints = self.ints if spelling == self.long_type else self.ints | {iterator}
         ranges = {**self.ranges, iterator: run(first, last)}
         return replace(self, iterators=self.iterators | {iterator}, ints=ints, ranges=ranges)
+
+    def where(self, condition: Condition) -> Reader:
+        """The same where a condition holds."""
+        return replace(self, ranges=narrowed(condition, self.types, self.ranges))
 
     def with_choice(self, name: str, value: Expr) -> Reader:
         """The same with a variable of the long type that has a value; it must not hide another name."""

@@ -159,9 +159,8 @@ class _Printer(Struct, frozen=True):
             case If():
                 otherwise = item.otherwise or Block(())
                 braces = not (self.plain(item.then) and (not otherwise.items or self.plain(otherwise)))
-                yield IfStatement(
-                    self.exprs.condition(item.condition).text, self.block(item.then), self.block(otherwise), braces
-                )
+                then = replace(self, exprs=self.exprs.where(item.condition)).block(item.then)
+                yield IfStatement(self.exprs.condition(item.condition).text, then, self.block(otherwise), braces)
             case Call():
                 text = statement_text(undecided(self.scop.statement(item.statement), self.known), item, self.exprs)
                 yield from (cgen.Line(line) for line in text.split("\n"))

@@ -11,10 +11,13 @@ import re
 from collections.abc import Mapping
 
 from scopt.ir.ctypes import limits_of
-from scopt.ir.nest import Const, Expr, FloorDiv, Max, Min, Mod, Name, Select, Sum
+from scopt.ir.expr import from_linear, linear, scale, subtract
+from scopt.ir.nest import And, Compare, Condition, Const, Expr, FloorDiv, Max, Min, Mod, Name, Select, Sum
 from scopt.ir.scop import CType
 
 _INT = (-(2**31), 2**31 - 1)
+# What comparisons make of the difference of their sides: its sign in what is at most 0, or at most -1.
+_LIMITS = {"<=": (1, 0), "<": (1, 1), ">=": (-1, 0), ">": (-1, 1)}
 # Least and greatest value.
 Interval = tuple[int, int]
 
@@ -27,6 +30,29 @@ def fits_int(lower: Interval | None, upper: Interval | None, step: int) -> bool:
 def run(lower: Interval | None, upper: Interval | None) -> Interval | None:
     """The values of an iterator in its loop."""
     return None if lower is None or upper is None else (lower[0], max(lower[0], upper[1]))
+
+
+def narrowed(
+    condition: Condition, types: Mapping[str, CType], ranges: Mapping[str, Interval | None]
+) -> dict[str, Interval | None]:
+    """Where iterators lie where a condition holds: ``xt + 32 <= n`` keeps xt below n's type's end by 32."""
+    found = dict(ranges)
+    for part in condition.args if isinstance(condition, And) else (condition,):
+        if not isinstance(part, Compare) or part.op not in _LIMITS:
+            continue
+        sign, strict = _LIMITS[part.op]
+        terms, constant = linear(scale(subtract(part.left, part.right), sign))  # at most -strict
+        for term, factor in terms.items():
+            own = found.get(term.name) if isinstance(term, Name) else None
+            rest = interval(from_linear({one: c for one, c in terms.items() if one != term}, constant), types, ranges)
+            if not isinstance(term, Name) or own is None or rest is None:
+                continue
+            limit = -strict - rest[0]
+            low, high = own
+            found[term.name] = (
+                (low, min(high, limit // factor)) if factor > 0 else (max(low, -(limit // -factor)), high)
+            )
+    return found
 
 
 def interval(expr: Expr, types: Mapping[str, CType], ranges: Mapping[str, Interval | None]) -> Interval | None:
@@ -70,10 +96,20 @@ def has_int_value(text: str, iterator: str) -> bool:
 
 
 def is_added_in_subscript(text: str, iterator: str) -> bool:
-    """Whether printed statements convert an iterator to an int and add it, in a subscript: compilers don't see then
-    that the next iteration's cell is the next one, since conversions wrap around, as an int's sums don't."""
-    added = rf"(?:[+-] |\[)\(int\){re.escape(iterator)}(?= [+-]|\])"
-    return any(re.search(added, subscript) for subscript in re.findall(r"\[[^\[\]]*\]", text))
+    """Whether printed statements convert an iterator to an int and add it, in a subscript or in a scalar that
+    subscripts use: compilers don't see then that the next iteration's cell is the next one, since conversions wrap
+    around, as an int's sums don't."""
+    added = rf"(?:[+-] |^)\(int\){re.escape(iterator)}(?= [+-]|$)"
+    subscripts = re.findall(r"\[([^\[\]]*)\]", text)
+    if any(re.search(added, one) for one in subscripts):
+        return True
+    used = {name for one in subscripts for name in re.findall(r"\w+", one)}
+    for name, value in reversed(re.findall(r"(?m)^\s*(\w+) = ([^;]*);", text)):
+        if name in used:
+            used.update(re.findall(r"\w+", value))
+            if re.search(added, value):
+                return True
+    return False
 
 
 def _of_type(ctype: CType | None) -> Interval | None:

@@ -259,8 +259,9 @@ class _Checker(Struct, frozen=True):
     def branch(self, item: If, node: ir.Node, reader: Reader) -> None:
         if not isinstance(node, ir.If):
             raise Unreadable("an if is not there")
-        _equal(canonical_condition(reader.work(node.cond)), canonical_condition(item.condition), "condition of an if")
-        self.block(item.then, _statements(node.iftrue), reader)
+        condition = reader.work(node.cond)
+        _equal(canonical_condition(condition), canonical_condition(item.condition), "condition of an if")
+        self.block(item.then, _statements(node.iftrue), reader.where(condition))
         if (node.iffalse is None) != (item.otherwise is None):
             raise Unreadable("an else is missing or too many")
         if item.otherwise is not None:

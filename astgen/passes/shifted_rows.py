@@ -50,11 +50,18 @@ def _is_shifted(scop: Scop, outer: For, loop: For) -> bool:
 
 
 def _shifts(scop: Scop, body: Block) -> Iterator[set[str]]:
-    """For each reference in a subscript of another one, what it moves with."""
-    for call in calls(body):
+    """For each reference in a subscript of another one, or in what a scalar gets that subscripts use, what it moves
+    with."""
+    scalars: set[str] = set()
+    for call in reversed(list(calls(body))):
         statement = scop.statement(call.statement)
         moves = {name: names(value) for name, value in zip(statement.iterators, call.args, strict=True)}
-        for node in walk(statement.body):
-            for inner in walk(node.subscript) if isinstance(node, ir.ArrayRef) else ():
+        places = [node.subscript for node in walk(statement.body) if isinstance(node, ir.ArrayRef)]
+        match statement.body:
+            case ir.Assignment(op="=", lvalue=ir.ID(name=name), rvalue=value) if name in scalars:
+                places.append(value)
+        for place in places:
+            scalars.update(used_names(place))
+            for inner in walk(place):
                 if isinstance(inner, ir.ArrayRef):
                     yield {one for name in used_names(inner) for one in moves.get(name, ())}

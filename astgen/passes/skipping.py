@@ -165,14 +165,25 @@ def _steps(iterator: str, subscript: Expr) -> int | float:
 
 
 def _takes_place(then: ir.Node, known: ir.Node, other: ir.Node) -> bool:
-    """Whether a statement lets one side of a comparison, or its place, take the place of the other one."""
+    """Whether a statement lets one side of a comparison, or its place, take the place of the other one, or another one
+    in its array: in a sorted list of the best ones it moves the last one out."""
     for node in walk(then):
         match node:
             case ir.Assignment(op="=", lvalue=target, rvalue=value):
-                if same_tree(target, known) and same_tree(value, other):
+                if same_tree(value, other) and (same_tree(target, known) or _are_cells(target, known)):
                     return True
                 if isinstance(known, ir.ArrayRef) and same_tree(target, known.subscript):
                     return True
+    return False
+
+
+def _are_cells(one: ir.Node, other: ir.Node) -> bool:
+    """Whether two references are to cells of one array."""
+    match one, other:
+        case ir.ArrayRef(name=ir.ID(name=first)), ir.ArrayRef(name=ir.ID(name=second)):
+            return bool(first == second)
+        case ir.ArrayRef(name=inside), ir.ArrayRef(name=within):
+            return _are_cells(inside, within)
     return False
 
 

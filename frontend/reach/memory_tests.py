@@ -15,7 +15,7 @@ from scopt.ir.scop import CType, MemoryTest
 
 # What no name in C has: members of records are spelled by their paths (`a[].x`).
 _WORDS = re.compile(r"\W+", re.ASCII)
-# Values are looked at for more than one thread alone: that takes as long as a part of the region.
+# Values are looked at for more than one thread alone where that takes as long as a good part of the region.
 _THREADS = (
     "#ifdef _OPENMP\n",
     "extern int omp_get_max_threads(void);",
@@ -78,7 +78,8 @@ def memory_test(
     body += [f"if ({name} < 0) return 0;" for name, ctype in used.items() if not ctype.signed and ctype.bits == 64]
     called = {name: one for name, one in slices.items() if any(f"{name}(" in line for line in lines)}
     arrays = dict.fromkeys(array for one in called.values() for array in one.arrays)
-    body += [*(_THREADS if called else ()), *lines, *tail]
+    takes_long = not all(one.short for one in called.values())
+    body += [*(_THREADS if takes_long else ()), *lines, *tail]
     parameters = [f"{number} {name}" for name in used]
     parameters += [f"const void *{address}, {number} {size}" for address, size in given.values()]
     parameters += [f"const void *{array}_cells" for array in arrays]

@@ -22,15 +22,19 @@ from scopt.ir.scop import CType
 from scopt.ir.walks import rebuilt, used_names, walk
 
 _BASES = {8: "char", 16: "short", 32: "int", 64: "long long"}
+# Iterations that take about as long as looking at their values once.
+_FEW = 16
 _CANONICAL = ("<", "<=", ">", ">=")
 
 
 class Slice(Struct, frozen=True):
-    """A function's definition, less its name, and the names that it is called with: variables and arrays."""
+    """A function's definition, less its name, and the names that it is called with: variables and arrays. short: it
+    takes a small part of the region's time, since a loop around it, of more than a few iterations, is left at once."""
 
     definition: str
     variables: tuple[str, ...]
     arrays: tuple[str, ...]
+    short: bool = False
 
     def named(self, name: str) -> str:
         return self.definition.replace("NAME", name, 1)
@@ -40,7 +44,7 @@ class Slicer(Struct):
     """items: the region's statements. result: the type of results. type_of: of a variable, None if it is no number.
     symbols: what arrays are. frozen: whether an array stays as it is. needed: variables so far; declared: those that
     the slice declares itself; free: those that it used before it declared them. arrays: that it reads; rows: the sizes
-    of their inner dimensions."""
+    of their inner dimensions. short: see `Slice`."""
 
     items: tuple[Any, ...]
     result: str
@@ -52,6 +56,7 @@ class Slicer(Struct):
     arrays: dict[str, None] = field(default_factory=dict)
     free: set[str] = field(default_factory=set)
     rows: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    short: bool = False
 
     def slice(self, node: Any, path: Sequence[Any], ctype: CType) -> Slice:
         """Of all values that an expression of a type has in the last statement of a path through the region: where that
@@ -76,7 +81,7 @@ class Slicer(Struct):
         variables = tuple(sorted(name for name in self.needed - self.declared - self.arrays.keys()))
         if any(self.type_of(name) is None for name in variables) or {"low", "high", "least", "greatest"} & self.needed:
             raise Unbounded
-        return Slice(self.text(lines, variables), variables, tuple(self.arrays))
+        return Slice(self.text(lines, variables), variables, tuple(self.arrays), self.short)
 
     def text(self, lines: Iterable[str], variables: Iterable[str]) -> str:
         parameters = [f"{_base(self.known_type(name))} {name}" for name in variables]
@@ -171,6 +176,7 @@ class Slicer(Struct):
         yield f"for ({head}; {cond}; {step}) {{"
         yield from inside
         if not counts:
+            self.short = self.short or not _is_few(loop.cond)
             yield "  break;"  # all iterations see the same
         yield "}"
 
@@ -295,6 +301,12 @@ def _head(statement: Any) -> list[Any]:
         case ir.If():
             return [statement.cond]
     return []
+
+
+def _is_few(condition: Any) -> bool:
+    """Whether a loop has a few iterations, by its condition."""
+    end = condition.right if isinstance(condition, ir.BinaryOp) else None
+    return isinstance(end, ir.Constant) and end.value.isdecimal() and int(end.value) < _FEW
 
 
 def _words(line: str) -> set[str]:

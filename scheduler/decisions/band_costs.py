@@ -32,6 +32,7 @@ from scopt.machine.costs import (
     arithmetic,
 )
 from scopt.machine.loop_costs import line_cycles
+from scopt.poly.data_moves import data_moves
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.linear import Vector, dot, subscript_rows
 from scopt.poly.source_loops import source_loops
@@ -301,7 +302,7 @@ def _instance(
 ) -> Instance:
     busy = max(arithmetic(statement.body) - _fused(statement.body), 1.0) / machine.fma_per_cycle
     cells = [access for access in statement.accesses if scop.arrays[access.array].rank]
-    kinds = [[_kind(scop, access, direction) for access in cells] for direction in directions]
+    kinds = [[_kind(scop, statement, access, direction) for access in cells] for direction in directions]
     writes = [access.is_write for access in cells]
 
     def uses(kind: str, found: Sequence[str]) -> Uses:
@@ -312,14 +313,16 @@ def _instance(
     return Instance(count, busy, waits, Uses(writes.count(False), writes.count(True)), steady, jumping)
 
 
-def _kind(scop: Scop, access: Access, direction: Vector | None) -> str:
+def _kind(scop: Scop, statement: Statement, access: Access, direction: Vector | None) -> str:
     """What an access does along a member: ``steady``, ``unit``, ``jumping``."""
-    rows = subscript_rows(access.relation)
     if direction is None:
         return "steady"
-    if rows is None:
+    rows = subscript_rows(access.relation)
+    known = tuple(dot(row, direction) for row in rows) if rows is not None else None
+    moves = known or data_moves(scop, statement, access, direction)
+    if moves is None:
         return "jumping"
-    moves = in_rows(scop.arrays[access.array], tuple(dot(row, direction) for row in rows))
+    moves = in_rows(scop.arrays[access.array], moves)
     if not any(moves):
         return "steady"
     return "unit" if not any(moves[:-1]) and abs(moves[-1]) == 1 else "jumping"

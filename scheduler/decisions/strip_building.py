@@ -34,7 +34,8 @@ class Rows(Struct, frozen=True, eq=False):
     streams: each step gets other lines, of more than the first cache keeps. outer: members of a single nest that carry
     nothing either, and stand outside of the strips, one that is to be parallel first; few: it may have too few
     iterations for threads. together: so many rows are
-    written out beside each other, where their arrays are; 0: strips are vectors. along: statements of loops that carry
+    written out beside each other, where their arrays are; 0: strips are vectors, but for ends: statements that run in
+    order for the rows of a strip. along: statements of loops that carry
     nothing, which stay vector loops along each of these rows. parallel: no dependence leads from row
     to row; else one does, from what stands behind the loops along the rows."""
 
@@ -49,6 +50,7 @@ class Rows(Struct, frozen=True, eq=False):
     along: frozenset[str] = frozenset()
     parallel: bool = True
     alone: bool = False
+    ends: frozenset[str] = frozenset()
 
     @property
     def domain(self) -> isl.UnionSet:
@@ -176,7 +178,7 @@ class StripBuilder(Struct, frozen=True, eq=False):
                     return inner.insert_partial_schedule(partial.intersect_domain(inner.get_domain()))
                 return self.innermost(inner, partial)
             case trees.Sequence(parts) if any(trees.has_bands(part) for part in parts):
-                together = parts if rows.together else tuple(self.neighbours(parts, rows.places.scalars))
+                together = parts if rows.together else tuple(self.neighbours(parts, rows))
                 return in_sequence([self.lanes(part, lane, rows) for part in together])
         inner = trees.build(tree)
         if rows.together == 1:
@@ -186,20 +188,23 @@ class StripBuilder(Struct, frozen=True, eq=False):
         if rows.together >= _SEVERAL:
             band = made.get_root().child(0)
             return band.band_member_set_ast_loop_type(0, isl.ast_loop_type.unroll).get_schedule()
+        if rows.ends & _statements(tree):
+            return made
         name = f"rows{len(self.marks)}"
         private = tuple(self.used(inner, rows.places.temporaries))
         self.marks[name] = LoopMark(simd=True, private=private)
         return marked(made, name)
 
-    def neighbours(self, parts: Sequence[trees.Tree], scalars: Collection[str]) -> Iterator[trees.Tree]:
+    def neighbours(self, parts: Sequence[trees.Tree], rows: Rows) -> Iterator[trees.Tree]:
         """The parts of a sequence, those without loops that follow each other as one: but where they hand on a scalar,
-        which has a cell a row for all of the strip."""
+        which has a cell a row for all of the strip, and where one runs row by row."""
         group: list[trees.Tree] = []
         for part in parts:
-            if group and (trees.has_bands(part) or self.hands_on(group, part, scalars)):
+            alone = trees.has_bands(part) or bool(rows.ends & _statements(part))
+            if group and (alone or self.hands_on(group, part, rows.places.scalars)):
                 yield _together(group)
                 group = []
-            if trees.has_bands(part):
+            if alone:
                 yield part
             else:
                 group.append(part)

@@ -37,9 +37,10 @@ class Chains(Struct, frozen=True, eq=False):
         self, node: isl.ScheduleNode, member: int, left_out: frozenset[str] = frozenset(), *, whole: bool = False
     ) -> dict[tuple[str, ...], int]:
         """Cycles a step of the longest chain that each of the innermost loops below the rows' loop carries, by their
-        statements; nothing if one of them carries nothing, sums integers along lines (compilers make vectors of it), or
-        has a better form in register tiles or jammed rows. left_out: statements whose loops don't count. whole: with
-        what values pass through in other statements of an iteration."""
+        statements; nothing if one of them carries nothing, sums integers along lines (compilers make vectors of it,
+        which are good ones unless they gather), or has a better form in register tiles or jammed rows. left_out:
+        statements whose loops don't count. whole: with what values pass through in other statements of an
+        iteration."""
         found: dict[tuple[str, ...], int] = {}
         for inner in walk(node):
             if not is_leaf_band(inner) or left_out.issuperset(statements_of(inner)):
@@ -58,7 +59,8 @@ class Chains(Struct, frozen=True, eq=False):
                 return {}
             if others:
                 chain = self.circuit(inner, others[-1]) if whole else self.carried_chain(inner, others[-1])
-                if self.strides_along(inner, others[-1]).contiguous and chain <= SUMMED:
+                walks = self.strides_along(inner, others[-1])
+                if chain <= SUMMED and walks.contiguous and walks.other_reads <= walks.tables:
                     return {}
                 found[tuple(statements_of(inner))] = chain
         return found

@@ -39,10 +39,12 @@ def strip_claim(band: Band, rows: Rows, count: int, member: int, chain: int) -> 
     parallel = rows.outer[0] if rows.outer else member
     # buffers were measured to pay with any number of strips; how many there are is a guess from arrays' extents
     shares = inf if rows.places.buffers else max(band.work.trips[parallel] // (1 if rows.outer else count), 1)
-    cost = cycles if band.parallel_above else band.work.parallel(cycles, 0.0, 1, most=shares)
+    shared = rows.parallel and not band.parallel_above
+    cost = band.work.parallel(cycles, 0.0, 1, most=shares) if shared else cycles
     notes = rounded(user, rows_a_strip=(size_of(user, member), count)) if user else ()
     lanes = _lanes(band, rows)
-    return Claim("strips of rows", f"of {count} rows", cost, _nothing, parallel, None, lanes=lanes, notes=notes)
+    own = parallel if rows.parallel else None
+    return Claim("strips of rows", f"of {count} rows", cost, _nothing, own, None, lanes=lanes, notes=notes)
 
 
 def rows_together(band: Band, rows: Rows, member: int) -> int:

@@ -3,7 +3,8 @@ cells of each row's, or of each lane's, own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import cached_property
 
 import islpy as isl
@@ -15,6 +16,7 @@ from scopt.ir.scop import Access, Array, Scop, Statement
 from scopt.poly.array_extents import extents
 from scopt.poly.bands import Ordered, functions_of
 from scopt.poly.body_rewriting import always_evaluated
+from scopt.poly.data_moves import data_moves
 from scopt.poly.isl_utils import sets_of, walk
 from scopt.poly.linear import subscript_rows
 from scopt.poly.pair_classes import Agreement
@@ -41,7 +43,8 @@ class Places(Struct, frozen=True, eq=False):
 
 class Keeper(Struct, frozen=True, eq=False, dict=True):
     """Finds places for the arrays of some nests. domain: their instances; lane: whose row an instance is in. in_place:
-    arrays stay where they are, since no vectors are wanted."""
+    arrays stay where they are, since no vectors are wanted. ends: statements that run row by row, whose arrays stay
+    where they are, too."""
 
     scop: Scop
     dependences: Ordered
@@ -49,6 +52,7 @@ class Keeper(Struct, frozen=True, eq=False, dict=True):
     domain: isl.UnionSet
     lane: isl.UnionPwAff
     in_place: bool = False
+    ends: frozenset[str] = frozenset()
 
     def places(self) -> Places | None:
         """None if an array can neither stay where it is nor be kept in a buffer."""
@@ -75,10 +79,14 @@ class Keeper(Struct, frozen=True, eq=False, dict=True):
                 (temporaries if self.is_temporary(name, own) else scalars).append(name)
                 continue
             moves = [moves_of(access, shift[statement.name][0]) for statement, access in own]
+            if not written:
+                moves = [one or _shifted_moves(self.scop, *use, shift) for use, one in zip(own, moves, strict=True)]
             if array.private and written and not all(any(one or ()) for one in moves):
                 return None  # each row would need a copy of the whole
             moving = moving or any(one and any(one) and _steps(use, shift) for use, one in zip(own, moves, strict=True))
             if self.in_place and not (array.private and written):
+                continue
+            if self.ends.issuperset(statement.name for statement, _ in own) and not array.private:
                 continue
             jumping = [use for use, one in zip(own, moves, strict=True) if not runs_along(one, array)]
             if not jumping:
@@ -145,6 +153,15 @@ class Keeper(Struct, frozen=True, eq=False, dict=True):
             return None
         dimension, first = dimensions.pop(), min(offset for _, offset in offsets)
         return RowBuffer(array.name, dimension, first, max(offset for _, offset in offsets) - first, sizes)
+
+
+def _shifted_moves(
+    scop: Scop, statement: Statement, access: Access, shift: Mapping[str, tuple[int, int]]
+) -> list[int] | None:
+    """By how much each subscript moves from row to row, wherever data say that it begins; None if nobody knows."""
+    direction = tuple(Fraction(k == shift[statement.name][0]) for k in range(len(statement.iterators)))
+    moves = data_moves(scop, statement, access, direction)
+    return None if moves is None else [int(one) for one in moves]
 
 
 def _steps(use: Use, shift: dict[str, tuple[int, int]]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 
 from scopt.poly.isl_utils import sets_of, walk
-from scopt.poly.set_pieces import in_band, in_sequence
+from scopt.poly.set_pieces import in_band
 
 _TYPE = isl.schedule_node_type
 
@@ -26,18 +26,6 @@ def atomic_loop(tree: isl.Schedule, *, parallel: bool) -> isl.Schedule:
     band = tree.get_root().child(0).band_set_permutable(1)
     band = band.band_member_set_ast_loop_type(0, isl.ast_loop_type.atomic)
     return band.band_member_set_coincident(0, int(parallel)).get_schedule()
-
-
-def copied_tree(node: isl.ScheduleNode) -> isl.Schedule:
-    """The subtree at a node as a schedule of its own."""
-    match node.get_type():
-        case _TYPE.leaf:
-            return isl.Schedule.from_domain(node.get_domain())
-        case _TYPE.band:
-            return with_band(copied_tree(node.child(0)), node)
-        case _TYPE.sequence | _TYPE.set:
-            return in_sequence([copied_tree(node.child(k).child(0)) for k in range(node.n_children())])
-    return copied_tree(node.child(0))
 
 
 def with_band(inner: isl.Schedule, node: isl.ScheduleNode) -> isl.Schedule:

@@ -42,7 +42,7 @@ from scopt.scheduler.decisions.strip_claims import (
 )
 from scopt.scheduler.decisions.strip_places import Keeper
 from scopt.scheduler.decisions.strip_references import along_rows, is_mixed, row_iterator, row_members
-from scopt.scheduler.decisions.strip_trees import copied_tree, is_leaf_band, outside, statements_of, with_band
+from scopt.scheduler.decisions.strip_trees import is_leaf_band, outside, statements_of, with_band
 from scopt.scheduler.locality.strides import linear_schedule, strides
 
 _TYPE = isl.schedule_node_type
@@ -109,24 +109,27 @@ class _Builder(Struct):
     def building(self) -> StripBuilder:
         return StripBuilder(self.scop, self.options, self.marks)
 
-    def tree(self, node: isl.ScheduleNode) -> isl.Schedule:
+    def tree(self, node: isl.ScheduleNode, *, inside: bool = False) -> isl.Schedule:
+        """inside: of loops that carry nothing, where only rows with ends are strips."""
         match node.get_type():
             case _TYPE.leaf:
                 return isl.Schedule.from_domain(node.get_domain())
             case _TYPE.filter:
-                return self.tree(node.child(0))
+                return self.tree(node.child(0), inside=inside)
             case _TYPE.band:
-                rows = self.start(node)
-                return self.building.strips(rows) if rows is not None else self.band(node)
+                rows = self.start(node, inside=inside)
+                return self.building.strips(rows) if rows is not None else self.band(node, inside=inside)
+            case _TYPE.sequence | _TYPE.set if inside:
+                return in_sequence([self.tree(node.child(k).child(0), inside=True) for k in range(node.n_children())])
             case _TYPE.sequence | _TYPE.set:
                 return in_sequence(self.parts([node.child(k).child(0) for k in range(node.n_children())]))
         raise AssertionError(f"unexpected schedule node {node.get_type()}")
 
-    def band(self, node: isl.ScheduleNode) -> isl.Schedule:
-        """A band as it was; strips are looked for below it if it is one loop that runs in order."""
+    def band(self, node: isl.ScheduleNode, *, inside: bool = False) -> isl.Schedule:
+        """A band as it was; strips are looked for below it, of rows with ends alone if it isn't one loop that runs in
+        order."""
         plain = node.band_n_member() == 1 and not node.band_member_get_coincident(0)
-        inner = self.tree(node.child(0)) if plain else copied_tree(node.child(0))
-        return with_band(inner, node)
+        return with_band(self.tree(node.child(0), inside=inside or not plain), node)
 
     def parts(self, nodes: Sequence[isl.ScheduleNode]) -> list[isl.Schedule]:
         """The parts of a sequence, those that share strips as one."""
@@ -145,9 +148,11 @@ class _Builder(Struct):
 
     # --- what shares strips -------------------------------------------------------------------------------------------
 
-    def start(self, node: isl.ScheduleNode) -> Rows | None:
+    def start(self, node: isl.ScheduleNode, *, inside: bool = False) -> Rows | None:
         """A nest that is a recurrence along rows, if strips of its rows are the best that can become of it."""
-        band = Band(self.setting, node, not self.options.parallel)
+        if inside and (node.band_n_member() > 1 or node.band_member_get_coincident(0)):
+            return None
+        band = Band(self.setting, node, inside or not self.options.parallel)
         offers: list[tuple[Claim, Rows | None]] = []
         longest = 0
         members = list(row_members(node))
@@ -185,9 +190,13 @@ class _Builder(Struct):
         if node.band_n_member() == 1 and not node.band_member_get_coincident(0):
             steps = self.chains.below(node, 0, whole=True) if self.chains.longest(node, 0) else {}
             longest = max(steps.values(), default=0)
-            rows = self.rows_together(band, node, 0) if longest and may_gain(band, 0, steps) else None
+            gains = longest and not inside and may_gain(band, 0, steps)
+            rows = self.rows_together(band, node, 0) if gains else None
             if rows is not None and self.ends_alone(rows) and self.building.keeps_order(rows, self.dependences.must):
                 offers.append((together_claim(band, rows, 0, longest), rows))
+            rows = self.rows_with_ends(node) if longest else None
+            if rows is not None:
+                offers.append((strip_claim(band, rows, rows_of_strip(self.scop, self.options, rows), 0, longest), rows))
         if not offers:
             return None
         offers.append((in_order(band, longest, offers[0][0].lanes), None))
@@ -254,6 +263,26 @@ class _Builder(Struct):
         rows = replace(rows, outer=outer, few=few, together=rows_together(band, rows, member), parallel=parallel)
         return None if rows.blocks().is_empty() else rows
 
+    def rows_with_ends(self, node: isl.ScheduleNode) -> Rows | None:
+        """The rows that a loop walks through, if nothing leads from row to row but from, and to, statements that stand
+        outside of the loops along them: these run in order for the rows of a strip, as in ``for x: { for b < 9: bin =
+        …; hist[bin] += …; }``, all others in vectors across the rows. None if that can't be, or if something leads
+        back."""
+        lane = node.band_get_partial_schedule().get_at(0)
+        ends = self.crossing(node)
+        if (
+            ends is None
+            or not ends
+            or any(row_iterator(lane, part) is None for part in sets_of(node.get_domain()))
+            or is_mixed(self.scop, node, 0, lane)
+        ):
+            return None
+        rows = self.rows((node,), (0,), lane, ends=ends)
+        if rows is None or not rows.places.scalars:
+            return None
+        rows = replace(rows, parallel=False)
+        return rows if self.building.keeps_order(rows, self.dependences.must) else None
+
     def stays_in_buffers(self, rows: Rows) -> bool:
         """Whether strips write an array that need not get to memory but in the last of several runs, since nothing else
         reads it: rows where they are would bring it there each time."""
@@ -270,14 +299,18 @@ class _Builder(Struct):
     def ends_alone(self, rows: Rows) -> bool:
         """Whether what leads from row to row stays outside of the loops along them: else these could overlap, or run
         in waves that threads share."""
-        node = rows.nodes[0]
+        return self.crossing(rows.nodes[0]) is not None
+
+    def crossing(self, node: isl.ScheduleNode) -> frozenset[str] | None:
+        """The statements that something leads from and to, from row to row of a band's; None if some of them stand in
+        loops along the rows."""
         pairs = self.inside(self.dependences.must, node, node.get_domain())
         crossing = pairs.subtract(pairs.eq_at_multi_union_pw_aff(node.band_get_partial_schedule()))
         inner = {
             name for below in walk(node.child(0)) if below.get_type() == _TYPE.band for name in statements_of(below)
         }
-        ends = [(str(one.get_tuple_name(IN)), str(one.get_tuple_name(OUT))) for one in maps_of(crossing)]
-        return not any(source in inner or sink in inner for source, sink in ends)
+        ends = {str(one.get_tuple_name(end)) for one in maps_of(crossing) for end in (IN, OUT)}
+        return None if ends & inner else frozenset(ends)
 
     def along_lines(self, node: isl.ScheduleNode, member: int) -> bool:
         """Whether the innermost loops below a loop over rows walk along lines: a few rows of a column are no use."""
@@ -345,11 +378,12 @@ class _Builder(Struct):
         members: tuple[int, ...],
         lane: isl.UnionPwAff,
         together: int = 0,
+        ends: frozenset[str] = frozenset(),
     ) -> Rows | None:
-        """Nests whose arrays all have a place; None if one has none. together: see `Rows`."""
+        """Nests whose arrays all have a place; None if one has none. together, ends: see `Rows`."""
         domain = union_of_sets(part for node in nodes for part in sets_of(node.get_domain()))
-        places = Keeper(self.scop, self.dependences, nodes, domain, lane, in_place=bool(together)).places()
-        return Rows(nodes, members, lane, places, together=together) if places is not None else None
+        places = Keeper(self.scop, self.dependences, nodes, domain, lane, bool(together), ends).places()
+        return Rows(nodes, members, lane, places, together=together, ends=ends) if places is not None else None
 
     def depth(self, node: isl.ScheduleNode) -> int:
         """Of the deepest statement below a node."""

@@ -13,6 +13,7 @@ from scopt import ir
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.walks import used_names
 from scopt.machine.costs import MOST_STEP
+from scopt.poly.data_moves import data_moves
 from scopt.poly.isl_utils import SET, sets_of
 from scopt.poly.linear import Vector, affine_row, coefficients, solve, subscript_moves
 from scopt.poly.restructure import leaf_parts
@@ -235,7 +236,8 @@ def _moves(
     scop: Scop, statement: Statement, access: Access, direction: Vector, parts: Sequence[isl.Set]
 ) -> Vector | None:
     """By how much an access's subscripts grow along a direction, as far as that is the same everywhere: in all of the
-    statement, in each part of straight code, or since nothing in them moves; else None."""
+    statement, in each part of straight code, since nothing in them moves, or wherever data say that they begin; else
+    None."""
     moves = subscript_moves(access.relation, direction)
     if moves is not None:
         return moves
@@ -249,7 +251,7 @@ def _moves(
     array, node = scop.arrays[access.array].spelling, access.node
     if set(used_names(node)) - {array} <= still:
         return (Fraction(0),) * int(access.relation.dim(isl.dim_type.out))
-    return None
+    return data_moves(scop, statement, access, direction)
 
 
 def _filled(scop: Scop, moving: Iterable[_Move]) -> set[Access]:
@@ -259,7 +261,7 @@ def _filled(scop: Scop, moving: Iterable[_Move]) -> set[Access]:
     groups: dict[Access, tuple[object, ...]] = {}
     for move in moving:
         array = scop.arrays[move.access.array]
-        if not move.moves or not is_step(array, move.moves):
+        if not move.moves or not is_step(array, move.moves) or not move.access.relation.is_single_valued():
             continue
         function = move.access.relation.as_pw_multi_aff()
         names = [str(function.get_dim_name(isl.dim_type.param, k)) for k in range(function.dim(isl.dim_type.param))]

@@ -107,7 +107,11 @@ class Reader(Struct, frozen=True, eq=False):
         if isinstance(node, ir.ID):
             return node.name not in self.moving
         names = [one.name for one in walk(node) if isinstance(one, ir.ID)]
-        plain = all(isinstance(one, ir.ID | ir.ArrayRef | ir.Constant) for one in walk(node))
+        plain = all(
+            isinstance(one, ir.ID | ir.ArrayRef | ir.Constant)
+            or (isinstance(one, ir.BinaryOp) and one.op in ("+", "-") and self.is_steady(one))
+            for one in walk(node)
+        )
         own = {self.block.scop.arrays[name].spelling for name in self.block.own}
         if not isinstance(node, ir.ArrayRef) or not plain or any(n in self.moving or n in own for n in names):
             return False

@@ -217,7 +217,7 @@ class _Walk(Struct, eq=False):
     def same(self, mine: ir.Node, theirs: ir.Node) -> None:
         """Raise InternalError unless both are alike, references to buffers apart."""
         own = [k for k, access in enumerate(self.original.accesses) if access.node is mine]
-        if own and not same_tree(mine, theirs):
+        if own and not same_tree(mine, theirs) and not self.stays(mine, theirs):
             self.moved.append(self.elsewhere(own, theirs))
             return
         if not same_node(mine, theirs) or len(mine.children()) != len(theirs.children()):
@@ -226,6 +226,12 @@ class _Walk(Struct, eq=False):
             if role != other:
                 self.reader.refuse(f"{self.statement.name} is another statement than {self.original.name}")
             self.same(a, b)
+
+    def stays(self, mine: ir.Node, theirs: ir.Node) -> bool:
+        """Whether both refer to the same array: then each part of their subscripts is looked at, of which some may have
+        moved, ``a[bin_rows[x]]`` for ``a[bin]``."""
+        both = isinstance(mine, ir.ArrayRef) and isinstance(theirs, ir.ArrayRef)
+        return both and same_tree(base_of(mine), base_of(theirs))
 
     def elsewhere(self, own: Sequence[int], theirs: ir.Node) -> Moved:
         """A reference to a buffer in place of one to an array."""

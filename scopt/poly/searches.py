@@ -93,10 +93,19 @@ def is_fixed(side: ir.Node, moving: frozenset[str]) -> bool:
     """Whether a side of a comparison is a variable, or one cell, that doesn't move with the loop: to look at it early
     needs no cell that isn't there."""
     while isinstance(side, ir.ArrayRef):
-        if not isinstance(side.subscript, ir.Constant) and not is_fixed(side.subscript, moving):
+        if not _is_fixed_place(side.subscript, moving):
             return False
         side = side.name
     return isinstance(side, ir.ID) and side.name not in moving
+
+
+def _is_fixed_place(subscript: ir.Node, moving: frozenset[str]) -> bool:
+    match subscript:
+        case ir.Constant():
+            return True
+        case ir.BinaryOp(op="+" | "-", left=left, right=right):
+            return _is_fixed_place(left, moving) and _is_fixed_place(right, moving)
+    return is_fixed(subscript, moving)
 
 
 def _temporary(scop: Scop, statement: Statement) -> str | None:
@@ -189,7 +198,8 @@ class _Asker(Struct, frozen=True, eq=False):
 
     def is_known(self, side: ir.Node) -> bool:
         """Whether it is a variable, or a cell that the first iteration of a block looks at, too."""
-        if not is_fixed(side, self.moving):
+        sums = [node for node in walk(side) if isinstance(node, ir.BinaryOp)]
+        if not is_fixed(side, self.moving) or not all(map(self.is_steady, sums)):
             return False
         return isinstance(side, ir.ID) or always_evaluated(self.statement.body, side)
 

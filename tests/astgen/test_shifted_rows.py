@@ -22,6 +22,14 @@ def test_gcc_is_kept_from_running_two_rows_at_a_time() -> None:
     assert re.search(r"for \(long k[^\n]*\n *scopt_around\(\);\n(?:[^\n]*\n)? *#pragma omp simd", text(BEAMS))
 
 
+def test_places_may_be_in_scalars() -> None:
+    """They are ints all the way: a conversion would hide that the next place is the next cell."""
+    loop = "for (i = 0; i < n; i++) for (j = 0; j < 512; j++) { int s = 0; PLACES y[i][j] = s; }"
+    places = "for (k = 0; k < m; k++) { int u = j + delay[0][k]; s += u > k ? x[k][u] > x[0][k] : 3; }"
+    found = text(loop.replace("PLACES", places))
+    assert re.search(r"scopt_around\(\);(?:(?!for)[^#])*#pragma omp simd[^\n]*\n *for \(int j", found)
+
+
 @pytest.mark.parametrize("old", ["delay[i][k]", "delay[i][j % 40]"], ids=["no-shift", "lookup"])
 def test_other_loops_are_left_alone(old: str) -> None:
     assert "scopt_around" not in text(BEAMS.replace("delay[i][k]", "k" if old == "delay[i][k]" else old))

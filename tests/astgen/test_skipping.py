@@ -26,6 +26,10 @@ PARAMS = (
 )
 
 
+# The best ones so far, in their order.
+INSERTION = "int k = m - 1; while (k > 0 && y[k - 1] > x[i]) { y[k] = y[k - 1]; k--; } y[k] = x[i];"
+
+
 def text_of(loop: str) -> str:
     region = f"#pragma scop\n{loop}\n#pragma endscop\n"
     source = f"void f({PARAMS}, int *out)\n{{\n  int i;\n{region}  out[0] = best + at + top;\n}}\n"
@@ -56,6 +60,7 @@ def text_of(loop: str) -> str:
             "for (i = 0; i < n; i++) { if (x[i] > top) top = x[i]; double d = top - x[i]; if (d > low) low = d; }",
             "d = top - x[i];",
         ),
+        (f"for (i = 0; i < n; i++) if (x[i] < y[m - 1]) {{ {INSERTION} }}", "found |= x[i] < y[m - 1];"),
     ],
 )
 def test_searches_ask_first(loop: str, asked: str) -> None:
@@ -138,6 +143,16 @@ static void run(int h, int w, double x[restrict h][w], const int a[restrict], do
 #pragma scop
   for (int i = 0; i < w; i++) if (x[0][i] >= x[0][last]) last = i;
 #pragma endscop
+  double list[5] = {1e300, 1e300, 1e300, 1e300, 1e300};
+#pragma scop
+  for (int i = 0; i < w; i++)
+    if (x[0][i] < list[5 - 1]) {
+      int k = 4;
+      while (k > 0 && list[k - 1] > x[0][i]) { list[k] = list[k - 1]; k--; }
+      list[k] = x[0][i];
+    }
+#pragma endscop
+  v[2] += list[0] + list[1] * list[2] / list[3] + list[4];
 #pragma scop
   for (int i = 0; i < w; i++) if (a[i] & 1 && x[0][i] < some) { some = x[0][i]; free = i; }
 #pragma endscop

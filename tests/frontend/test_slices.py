@@ -60,6 +60,19 @@ def test_tables_of_rows() -> None:
     assert "const q_cell (*q)[4] = q_cells;" in guard.tests[0].definition
 
 
+@pytest.mark.parametrize(
+    ("body", "threads"),
+    [
+        ("for (int i = 0; i < n; i++) for (int k = 0; k < m; k++) y[i] += x[i + b[k]] * (x[k] + 2);", False),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++) y[3 * i + j] = x[a[i] + j] WORK;", True),
+        (MATRIX, True),
+    ],
+    ids=["a-few-of-the-region", "nearly-as-many", "as-many"],
+)
+def test_values_are_looked_at_for_one_thread_where_they_are_few(body: str, *, threads: bool) -> None:
+    assert ("omp_get_max_threads() < 2" in memory_test(body).definition) is threads
+
+
 def test_conditions_stand_around() -> None:
     (text,) = slices("for (int i = 0; i < n; i++) if (b[i] > m) { int j = b[i + 1]; y[i] = x[a[j]] WORK; }")
     assert "if (b[i] > m) { low = a[b[i + 1]]" in text

@@ -10,9 +10,10 @@ import pytest
 from scopt.ir.scop import Array, CType
 from scopt.options import Options
 from scopt.pipeline import optimize
+from scopt.poly.data_moves import data_moves
 from scopt.poly.linear import subscript_moves
 from scopt.scheduler.locality.row_steps import in_rows, is_step, is_table
-from tests.sources import source_of
+from tests.sources import scop_of, source_of
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,25 @@ from tests.sources import source_of
 )
 def test_moves(relation: str, direction: tuple[int, ...], expected: tuple[int, ...] | None) -> None:
     assert subscript_moves(isl.Map(relation), tuple(map(Fraction, direction))) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("for (i = 0; i < n; i++) for (j = 0; j < n; j++) b[i][j] = a[i + d[0]][j + d[i]];", (0, 1)),
+        ("for (i = 0; i < n; i++) for (j = 0; j < n; j++) b[i][j] = a[i][2 * j - d[i]];", (0, 2)),
+        ("for (i = 0; i < n; i++) for (j = 0; j < n; j++) { u = j + d[i]; v = u + d[0]; b[i][j] = a[i][v]; }", (0, 1)),
+        ("for (i = 0; i < n; i++) for (j = 0; j < n; j++) b[i][j] = a[i][d[j]];", None),
+        ("for (i = 0; i < n; i++) for (j = 0; j < n; j++) { d[i] = j; b[i][j] = a[i][d[i]]; }", None),
+        ("for (i = 0; i < n; i++) for (j = 0; j < n; j++) { u += j; b[i][j] = a[i][u]; }", None),
+        ("for (i = 0; i < n; i++) for (j = 0; j < n; j++) b[i][j] = a[i][j * j];", None),
+    ],
+)
+def test_moves_wherever_data_say_that_cells_begin(body: str, expected: tuple[int, ...] | None) -> None:
+    scop = scop_of(body, "int n, double a[90][90], double b[90][90], int d[90], int u, int v")
+    statement = scop.statements[-1]
+    (read,) = (one for one in statement.accesses if one.array == "a")
+    assert data_moves(scop, statement, read, (Fraction(0), Fraction(1))) == expected
 
 
 @pytest.mark.parametrize(

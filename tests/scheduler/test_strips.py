@@ -3,6 +3,7 @@ and that what runs is what the original computes, to the last bit."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 
@@ -45,6 +46,13 @@ for (i = 0; i < n; i++) {
   double w[100];
   for (j = 0; j < m; j++) w[j] = B[i][j] + 1.0;
   for (j = 1; j < m; j++) A[i][j] = A[i][j-1] * w[j] + 0.5;
+}"""
+# What is found out about each pixel goes into a cell that it names, in the order of the pixels.
+VOTES = """
+for (i = 0; i < n; i++) for (j = 0; j < m; j++) {
+  double best = 0.0; int at = 0;
+  for (t = 0; t < m; t++) { double v = B[i][j] * C[t][i] - 0.25; if (v > best) { best = v; at = t; } }
+  if (best > 0.5) A[at][0] += best * B[i][j];
 }"""
 GUARDED = (
     "for (i = 0; i < n; i++) for (j = 1; j < m; j++)"
@@ -225,6 +233,29 @@ def test_checksums_of_rows_run_side_by_side() -> None:
     assert b"c_rows[p - " in made.text or b"c_rows[i - " in made.text
 
 
+def test_what_data_name_is_written_in_order() -> None:
+    text = emitted(MAIN.format(body=VOTES))
+    assert re.search(r"#pragma omp simd[^\n]*\n *for \(long j[^\n]*\n[^\n]*\n *at_rows", text)
+    ends = re.findall(r"([^\n]*)\n *for \(long j[^\n]*\n *if \(best_rows[^\n]*\n *A\[at_rows", text)
+    assert ends
+    assert not any("pragma" in before for before in ends)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("B[i][j] * C[t][i]", "B[i][j] * A[t][0]"), ("double best = 0.0", "double best = A[0][0]")],
+    ids=["in a loop", "in front of it"],
+)
+def test_what_is_written_in_order_is_not_looked_at_before(old: str, new: str) -> None:
+    """The first one is looked at in a loop along the rows; the second one by statements that run row by row, too, but
+    stand in front of what writes."""
+    params = "int n, int m, double A[100][100], double B[100][100], double C[100][100]"
+    found = [scop_of(body, params=params) for body in (VOTES, VOTES.replace(old, new))]
+    trees = [get_scheduler("pluto").schedule(scop, dependences(scop), Options(), None).tree for scop in found]
+    made = [apply_passes(scop, dependences(scop), tree, Options()) for scop, tree in zip(found, trees, strict=True)]
+    assert [len(one.strips) for one in made] == [1, 0]
+
+
 def test_a_contraction_does_not_join() -> None:
     scop = scop_of(THEN_A_PRODUCT, params="int n, int m, double A[100][100], double B[100][100], double C[100][100]")
     deps = dependences(scop)
@@ -303,8 +334,11 @@ def emitted(source: str) -> str:
 @pytest.mark.parametrize("rows", [3, 32, 71])
 @pytest.mark.parametrize(
     "body",
-    [RECURRENCE, FILTER, SWEEPS, BOTH_WAYS, GUARDED, FORCES, NEAREST, REFLECTED, CONDITIONAL],
-    ids=["recurrence", "filter", "sweeps", "both ways", "guarded", "forces", "nearest", "reflected", "conditional"],
+    [RECURRENCE, FILTER, SWEEPS, BOTH_WAYS, GUARDED, FORCES, NEAREST, REFLECTED, CONDITIONAL, VOTES],
+    ids=[
+        *("recurrence", "filter", "sweeps", "both ways", "guarded", "forces", "nearest", "reflected", "conditional"),
+        "votes",
+    ],
 )
 def test_results_are_the_same(body: str, rows: int, run_c: Callable[..., str]) -> None:
     square = body not in (RECURRENCE, FILTER)  # their arrays are used along both directions
