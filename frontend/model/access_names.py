@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from scopt import ir
 from scopt.diagnostics import Location, Refusal
 from scopt.frontend.model.affine import Scope
-from scopt.frontend.model.delinearize import Shape
+from scopt.frontend.model.row_shapes import RowShape
 from scopt.frontend.model.subscript_reading import Subscript
 from scopt.frontend.syntax.structs import Reference
 from scopt.ir.scop import AccessKind, Array, CType
@@ -60,7 +60,7 @@ class Names(Struct, frozen=True, eq=False):
     fixed_pointer: Callable[[str], bool]
     bounds: Callable[[Any], tuple[int, int] | None]
     trusts: Callable[[Array], bool]
-    shapes: Mapping[str, Shape]
+    shapes: Mapping[str, RowShape]
     survey: Survey
 
     def refuse(self, id: str, message: str, node: Any, hint: str = "") -> Refusal:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.frontend.model.access_names import Names
 from scopt.frontend.model.affine import NotAffine, affine
-from scopt.frontend.model.delinearize import Shape, parts_of
+from scopt.frontend.model.row_shapes import RowShape, divided
 from scopt.frontend.model.subscript_reading import Subscript, read_subscript
 from scopt.frontend.model.value_ranges import MAX_TABLE
 from scopt.ir.scop import Array, CType
@@ -46,10 +46,10 @@ class SubscriptReader(Struct, frozen=True, eq=False):
         scope = replace(self.names.scope(self.domain, self.inner), assume=lambda violation: False)
         return read_subscript(subscript, scope, (*self.iterators, *self.inner))
 
-    def with_rows(self, shape: Shape, node: ir.ArrayRef, subscript: Any) -> ir.ArrayRef:
+    def with_rows(self, shape: RowShape, node: ir.ArrayRef, subscript: Any) -> ir.ArrayRef:
         """The reference with a subscript for each dimension."""
         try:
-            parts = parts_of(self.read_sum(subscript), shape)
+            parts = divided(self.read_sum(subscript), shape)
         except NotAffine:  # some other reference, or this one in another place, showed the rows
             parts = None
         if parts is None or not self.domain.intersect(parts.holds.complement()).is_empty():
