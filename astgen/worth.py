@@ -18,6 +18,7 @@ from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.emit.loop_work import bounded, rounded
 from scopt.astgen.emit.statement_costs import statement_costs
 from scopt.astgen.gained import calls_with_loops, gains, is_interchanged, is_unrolled
+from scopt.astgen.gaining_share import gains_too_little
 from scopt.astgen.library_loops import is_library_loop
 from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.skipping import has_searches
@@ -104,6 +105,9 @@ def check_nest(
             "left as it was: the loops would be neither parallel nor tiled, and "
             "no others would be vector loops than before"
         )
+        raise NotWorth(Remark("missed", "region.no-gain", message, scop.location, f"{_MARK} if you want to see it"))
+    if gains_too_little(scop, marked, nest, machine):
+        message = "left as it was: most of its work would be done in loops that gain nothing"
         raise NotWorth(Remark("missed", "region.no-gain", message, scop.location, f"{_MARK} if you want to see it"))
     worth = _from_size_on(source, scop, nest, statement_costs(scop, weights, machine), machine)
     if gains(scop, marked, nest, threads=False):

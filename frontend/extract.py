@@ -16,8 +16,10 @@ from scopt.frontend.extraction.region_names import read_names
 from scopt.frontend.extraction.region_walk import RegionWalk
 from scopt.frontend.extraction.scop_parts import ScopParts
 from scopt.frontend.model.affine import NotAffine, condition
-from scopt.frontend.model.delinearize import Shape, executed_by, longer_than_rows, shape_of
+from scopt.frontend.model.delinearize import executed_by, longer_than_rows, shape_of
+from scopt.frontend.model.row_shapes import RowShape
 from scopt.frontend.model.subscript_reading import Subscript
+from scopt.frontend.model.triangles import triangle_of
 from scopt.frontend.normalize.counting_loops import has_loop
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.scop import Scop
@@ -53,25 +55,37 @@ def extract_whole(
     return ScopParts(walk, name, known, assume_apart).scop(tree), walk.obstacles
 
 
-def _walk(tu: TranslationUnit, region: Region, shapes: Mapping[str, Shape]) -> RegionWalk:
+def _walk(tu: TranslationUnit, region: Region, shapes: Mapping[str, RowShape]) -> RegionWalk:
     names = read_names(tu, region)
     affine = AffineNames(names)
     return RegionWalk(names, affine, RegionArrays(names, affine, shapes))
 
 
-def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, Shape], isl.Set]:
+def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, RowShape], isl.Set]:
     """Arrays of one dimension whose subscripts show rows, and the parameters for which they do.
 
     Rows of an array that is only read may overlap, as the frames of a signal do. Where they probably do, it is as it is
     written; what a macro says of their distance has to be known then.
     """
     region = walk.names.region
-    shapes: dict[str, Shape] = {}
+    shapes: dict[str, RowShape] = {}
     holds, executed = universe_params(), universe_params().complement()
     written = _written(walk)
     for name, subscripts in sorted(walk.survey.found.items(), key=lambda item: item[0] not in written):
         read = [subscript for subscript in subscripts if subscript is not None]
-        found = shape_of(read, _products(walk, read)) if len(read) == len(subscripts) else None
+        if len(read) < len(subscripts):
+            continue
+        triangle = triangle_of(read) if name not in walk.survey.scattered else None
+        several = not region.marked and sum(map(has_loop, region.items)) > 1
+        if several and triangle is None and triangle_of([one for one in read if one.quotients]) is not None:
+            message = f"some loops go through the rows of '{name}', others through all of it"
+            raise Refusal("affine.rows-and-whole", message, region.location)
+        if triangle is not None and _leaves_choice(holds.intersect(triangle[1])):
+            shapes[name] = triangle[0]
+            holds = holds.intersect(triangle[1])
+            executed = executed.union(executed_by(read))
+            continue
+        found = shape_of(read, _products(walk, read))
         if found is not None and name not in written and _overlap(walk, found[1].intersect(executed_by(read))):
             if found[0].is_constant:
                 continue
@@ -79,7 +93,6 @@ def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, Shape], isl.Set]:
                 message = f"the rows of '{name}' overlap: their distance is the value of a macro"
                 raise Refusal("affine.nonlinear-subscript", message, region.location)
         if found is not None and _leaves_choice(holds.intersect(found[1])):
-            several = not region.marked and sum(map(has_loop, region.items)) > 1
             if several and longer_than_rows(found[0], read):
                 message = f"some loops go through the rows of '{name}', others through all of it"
                 raise Refusal("affine.rows-and-whole", message, region.location)

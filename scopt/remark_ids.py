@@ -187,8 +187,9 @@ region.library: loops that compilers make calls of
   > mark the region if it is to run in parallel
 region.no-gain: nothing would be gained
   The transformed region would be neither parallel nor tiled nor a vector loop where
-  there was none. What is only written in another way stays.
-  > mark the region if you want to see it
+  there was none. What is only written in another way stays; so does a region, a marked one too, whose loops that gain
+  something have less than a tenth of its work by the model.
+  > mark the region if you want to see it, or the loops that gain something alone
 region.large: more statements than are taken together
   The time of schedulers grows fast with the number of statements.
   > mark the region, or split the loop

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from scopt.astgen.gaining_share import gains_too_little
 from scopt.astgen.generation import Watch
 from scopt.astgen.guard import guard_helpers
 from scopt.astgen.guard_counters import counter_definitions, counter_name
@@ -155,6 +156,11 @@ def _outcome(work: Work) -> Outcome:
     _, parallel, _ = counts(made.nest)
     if region.threads and not region.marked and not parallel:
         return Outcome(None, remarks=(sequential(region.location),), seconds=work.clock.seconds)
+    if _is_vain(work, made):
+        message = "left as it was: most of its work would be done in loops that gain nothing"
+        hint = "mark the loops that gain something alone, or use --eager to see it"
+        remark = Remark("missed", "region.no-gain", message, region.location, hint)
+        return Outcome(None, remarks=(remark,), seconds=work.clock.seconds)
     transformed = Remark("passed", "region.transformed", summary(made.nest), region.location)
     with work.clock("explain"):
         explanation = _explanation(work, made) if work.options.explain else ""
@@ -195,6 +201,15 @@ def _is_idle(scop: Scop, made: Generated) -> bool:
     gaining = any(mark.parallel or mark.simd or mark.jammed or mark.around for mark in marks)
     tiles = made.marked.tilings or made.marked.packed or made.marked.strips
     return not (gaining or tiles) and any(remark.id == "statement.opaque" for remark in scop.assumptions)
+
+
+def _is_vain(work: Work, made: Generated) -> bool:
+    """Whether little of a marked region's work gains anything, where nobody asks for certain loops, or measures."""
+    options = work.options
+    wishes = options.schedule_file or options.decisions or options.tile_sizes
+    if not work.sized or wishes or not (options.parallel and options.simd and options.tile):
+        return False
+    return gains_too_little(work.scop, made.marked, made.nest, options.machine)
 
 
 def _decisions(work: Work, made: Generated) -> str:

@@ -1,5 +1,5 @@
-"""References to arrays that C knows one dimension of: ``A[i][j]`` of the SCoP is ``A[i * n + j]`` in C. Printed, and
-read back.
+"""References to arrays that C knows one dimension of: ``A[i][j]`` of the SCoP is ``A[i * n + j]`` in C, or, of a
+triangle, ``A[i * (i + 1) / 2 + j]``. Printed, and read back.
 
 Sums and products are computed in the long type, or an unsigned type of its width; a size has the type that it has in
 the source.
@@ -8,6 +8,7 @@ the source.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 
 from msgspec import Struct
 
@@ -15,13 +16,14 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter, Kind, Level, Text, kind_of
 from scopt.astgen.emit.c_read import Reader, Unreadable
 from scopt.ir.ctypes import type_spelling
-from scopt.ir.expr import linear
+from scopt.ir.divisible_sums import always_divides
+from scopt.ir.expr import linear, weighted
 from scopt.ir.nest import Expr, Name
 from scopt.ir.printing import CPrinter
-from scopt.ir.scop import Array
+from scopt.ir.scop import Array, RowStarts
 from scopt.ir.walks import same_tree
 
-Terms = dict[tuple[object, ...], int]
+Terms = dict[tuple[object, ...], int | Fraction]
 
 
 def reference_of(node: ir.Node, flat: Mapping[str, Array]) -> tuple[Array, list[ir.Node]] | None:
@@ -37,6 +39,9 @@ def reference_of(node: ir.Node, flat: Mapping[str, Array]) -> tuple[Array, list[
 
 def flat_subscript(array: Array, subscripts: Sequence[Text], printer: ExprPrinter) -> str:
     """One subscript for several."""
+    if array.starts is not None:
+        row, place = subscripts
+        return _after_start(array.starts, row, place, printer)
     total = subscripts[0]
     for text, extent in zip(subscripts[1:], array.extents[1:], strict=True):
         assert extent is not None
@@ -52,6 +57,31 @@ def flat_subscript(array: Array, subscripts: Sequence[Text], printer: ExprPrinte
     return total.text
 
 
+def _after_start(starts: RowStarts, row: Text, place: Text, printer: ExprPrinter) -> str:
+    """A subscript of a triangle: where the row starts, and the place in it."""
+    if row.text == "0":
+        return place.text
+    wide = printer.widened(row)
+    names = {p.spelling: name for name, p in printer.parameters.items()}
+    rest = weighted(
+        ((c, Name(names[spelling])) for c, spelling in starts.linear if spelling),
+        sum(c for c, spelling in starts.linear if not spelling),
+    )
+    own = wide.at(Level.MULTIPLY)
+    moved = own if abs(starts.square) == 1 else f"{abs(starts.square)} * {own}"
+    constant = int(printer.expr(rest).text) if not linear(rest)[0] else None
+    if starts.square < 0:
+        factor = f"({printer.long(rest).at(Level.ADD)} - {moved})"
+    elif constant is not None:
+        factor = f"({moved} {'+' if constant > 0 else '-'} {abs(constant)})" if constant else f"({moved})"
+    else:
+        factor = f"({moved} + {printer.long(rest).at(Level.MULTIPLY)})"
+    start = f"{own} * {factor}" + (f" / {starts.divisor}" if starts.divisor > 1 else "")
+    if place.text == "0":
+        return start
+    return f"{start} + {place.at(Level.MULTIPLY if place.text.startswith('-') else Level.ADD)}"
+
+
 def _size(extent: ir.Node, printer: ExprPrinter) -> str:
     from scopt.astgen.emit.c_statement import PlainGenerator
 
@@ -61,6 +91,7 @@ def _size(extent: ir.Node, printer: ExprPrinter) -> str:
 
 def row_length(array: Array, subscript: int) -> ir.Node:
     """The distance, in elements, of two cells that differ by one in a subscript (counted from the outermost one)."""
+    assert array.starts is None or subscript + 1 == array.rank
     result: ir.Node | None = None
     for extent in array.extents[subscript + 1 :]:
         assert extent is not None
@@ -89,7 +120,9 @@ def is_flat_subscript(array: Array, meant: Sequence[Meant], printed: ir.Node, re
         return False
     total: Terms = {}
     for position, one in enumerate(meant):
-        if position:
+        if position and array.starts is not None:
+            total = _start(array.starts, total)
+        elif position:
             extent = array.extents[position]
             assert extent is not None
             total = _times(total, _source(extent, reader.long_type))
@@ -124,11 +157,34 @@ class _Polynomials(Struct, frozen=True):
                     typed = self.reader.usable(node)
                     return _linear(typed.value, self.reader), typed.kind is Kind.LONG
                 return (_times(a, b) if op == "*" else _plus(a, b if op == "+" else _times(b, {(): -1}))), True
+            case ir.BinaryOp(op="/", left=ir.BinaryOp(op="*") as product, right=ir.Constant(value=value)) if (
+                value.isdecimal() and int(value) and (quotient := self.exact(product, int(value))) is not None
+            ):
+                return quotient, True
             case ir.ID(name=name) if name not in self.reader.iterators and name in self.reader.parameters:
                 kind = kind_of(self.reader.parameters[name].type)
                 return {(name,): 1}, kind is None or kind is Kind.LONG
         typed = self.reader.usable(node)
         return _linear(typed.value, self.reader), typed.kind is Kind.LONG
+
+    def exact(self, product: ir.Node, divisor: int) -> Terms | None:
+        """The quotient of a product of 64 bits that it always divides and that is no linear expression."""
+        if self.may_wrap(product):
+            return None
+        dividend, wide = self.read(product)
+        integral = {monomial: int(c) for monomial, c in dividend.items() if c == int(c)}
+        if not wide or len(integral) < len(dividend) or max(map(len, dividend), default=0) < 2:
+            return None
+        return _times(dividend, {(): Fraction(1, divisor)}) if always_divides(divisor, integral) else None
+
+    def may_wrap(self, node: ir.Node) -> bool:
+        """Whether unsigned numbers of 64 bits are among the operands of a product, as they are."""
+        match node:
+            case ir.BinaryOp(left=left, right=right):
+                return self.may_wrap(left) or self.may_wrap(right)
+            case ir.ID(name=name) if name in self.reader.parameters and name not in self.reader.iterators:
+                return kind_of(self.reader.parameters[name].type) is None
+        return False
 
     def sizes(self) -> Sequence[ir.Node]:
         return [
@@ -137,6 +193,13 @@ class _Polynomials(Struct, frozen=True):
             for extent in array.extents[1:]
             if isinstance(extent, ir.BinaryOp | ir.Cast)
         ]
+
+
+def _start(starts: RowStarts, row: Terms) -> Terms:
+    """Where a row starts."""
+    rest: Terms = {(name,) if name else (): coefficient for coefficient, name in starts.linear}
+    product = _times(row, _plus(_times(row, {(): starts.square}), rest))
+    return _times(product, {(): Fraction(1, starts.divisor)})
 
 
 def _source(node: ir.Node, long_type: str) -> Terms:

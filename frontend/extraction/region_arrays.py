@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.frontend.extraction.affine_names import AffineNames
 from scopt.frontend.extraction.region_names import ISL_WORDS, RegionNames
-from scopt.frontend.model.delinearize import Shape
 from scopt.frontend.model.row_pointers import is_rows
+from scopt.frontend.model.row_shapes import RowShape
+from scopt.frontend.model.triangles import Triangle
 from scopt.frontend.syntax.structs import Reference, Typed, Types, path_shape
 from scopt.frontend.syntax.symbols import Layer, Symbol, constant_value
-from scopt.ir.scop import Array
+from scopt.ir.scop import Array, RowStarts
 from scopt.ir.walks import walk
 
 
@@ -25,7 +26,7 @@ class RegionArrays(Struct, frozen=True, eq=False):
 
     names: RegionNames
     affine: AffineNames
-    shapes: Mapping[str, Shape]
+    shapes: Mapping[str, RowShape]
     by_name: dict[str, Array] = field(default_factory=dict)
 
     def array(self, name: str, node: Any) -> Array | None:
@@ -61,6 +62,7 @@ class RegionArrays(Struct, frozen=True, eq=False):
     def add(self, symbol: Symbol, dims: tuple[Any, ...], node: Any, *, flat: bool = False) -> Array:
         """The array of a variable. dims: its extents, the first one None if it isn't known. flat: it holds rows."""
         name, local = symbol.name, symbol.name in self.names.local_names
+        starts = self.starts(name) if flat else None
         self.by_name[name] = Array(
             name=self.free(name) if name in ISL_WORDS else name,
             spelling=name,
@@ -73,7 +75,8 @@ class RegionArrays(Struct, frozen=True, eq=False):
             declaration=symbol.decl if local else None,
             location=self.names.location(node),
             flat=flat,
-            rows=is_rows(symbol),
+            rows=is_rows(symbol) or starts is not None,
+            starts=starts,
         )
         return self.by_name[name]
 
@@ -160,6 +163,8 @@ class RegionArrays(Struct, frozen=True, eq=False):
             within=base.name,
             flat=flat,
             inner=inner if flat else 0,
+            rows=flat and self.starts(base.name) is not None,
+            starts=self.starts(base.name) if flat else None,
         )
         return self.by_name[spelling]
 
@@ -170,6 +175,8 @@ class RegionArrays(Struct, frozen=True, eq=False):
     def rows(self, name: str, dims: tuple[Any, ...]) -> tuple[Any, ...]:
         """The extents of an array that holds rows. dims: its own."""
         shape = self.shapes[name]
+        if isinstance(shape, Triangle):
+            return shape.extents()
         (total,), row = self.sizes(dims[:1]), shape.strides[0]
         rows = ir.Constant("int", str(-(-total // row.factor))) if total is not None and not row.atoms else None
         extents = (rows, *shape.extents()[1:])
@@ -178,6 +185,17 @@ class RegionArrays(Struct, frozen=True, eq=False):
                 if isinstance(part, ir.ID):
                     self.affine.lookup({})(part.name, part)
         return extents
+
+    def starts(self, name: str) -> RowStarts | None:
+        """Where the rows of a triangle begin; None for other arrays that hold rows."""
+        shape = self.shapes[name]
+        if not isinstance(shape, Triangle):
+            return None
+        found = shape.starts()
+        for _, parameter in found.linear:
+            if parameter:
+                self.affine.lookup({})(parameter, ir.ID(parameter))
+        return found
 
     def fixed_pointer(self, name: str) -> bool:
         """Whether a name is a pointer's that keeps its value in the region."""

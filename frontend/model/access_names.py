@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from scopt import ir
 from scopt.diagnostics import Location, Refusal
 from scopt.frontend.model.affine import Scope
-from scopt.frontend.model.delinearize import Shape
+from scopt.frontend.model.row_shapes import RowShape
 from scopt.frontend.model.subscript_reading import Subscript
 from scopt.frontend.syntax.structs import Reference
 from scopt.ir.scop import AccessKind, Array, CType
@@ -29,9 +29,11 @@ class RawAccess(Struct, frozen=True, eq=False):
 
 
 class Survey(Struct):
-    """The subscripts of arrays of one dimension, by the arrays' names; None for one that can't be read."""
+    """The subscripts of arrays of one dimension, by the arrays' names; None for one that can't be read. scattered:
+    arrays with subscripts that data say, too."""
 
     found: dict[str, list[Subscript | None]] = field(default_factory=dict)
+    scattered: set[str] = field(default_factory=set)
 
 
 class Names(Struct, frozen=True, eq=False):
@@ -60,7 +62,7 @@ class Names(Struct, frozen=True, eq=False):
     fixed_pointer: Callable[[str], bool]
     bounds: Callable[[Any], tuple[int, int] | None]
     trusts: Callable[[Array], bool]
-    shapes: Mapping[str, Shape]
+    shapes: Mapping[str, RowShape]
     survey: Survey
 
     def refuse(self, id: str, message: str, node: Any, hint: str = "") -> Refusal:

@@ -94,6 +94,8 @@ def shape_of(
     products: variables that bound loops, with their factors: rows may be as long as one of them says, as
     ``a[(i * rows + r) * cols + c]`` where a loop runs up to ``rows * cols``.
     """
+    if any(subscript.quotients for subscript in subscripts):
+        return None
     found = _shape_of(subscripts, {})
     return found if found is not None or not products else _shape_of(subscripts, products)
 
@@ -224,6 +226,8 @@ def _without(monomial: Monomial, other: Monomial) -> Monomial | None:
 def parts_of(subscript: Subscript, shape: Shape) -> Parts | None:
     """A subscript in a shape's dimensions, in the way that holds for the most parameters; None if it doesn't fit."""
     best: Parts | None = None
+    if subscript.quotients:
+        return None
     subscript = _with_products(_multiplied_out(subscript, shape), shape.products)
     for first, nearest in product(range(shape.rank), (True, False)):
         split = _split(subscript, shape, first, nearest=nearest)

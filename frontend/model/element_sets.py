@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.frontend.model.access_names import Names
 from scopt.frontend.model.affine import NotAffine, affine
-from scopt.frontend.model.delinearize import Shape, parts_of
+from scopt.frontend.model.delinearize import Shape
+from scopt.frontend.model.row_shapes import RowShape, divided
 from scopt.frontend.model.subscript_reading import Subscript, read_subscript
 from scopt.frontend.model.value_ranges import MAX_TABLE
 from scopt.ir.scop import Array, CType
@@ -37,6 +38,7 @@ class SubscriptReader(Struct, frozen=True, eq=False):
         try:
             found = self.read_sum(subscript) if subscript is not None else None
         except NotAffine:
+            self.names.survey.scattered.add(array.variable)
             return
         if found is not None and self.inner and found.unsigned:
             found = None  # nobody proves that unsigned subscripts of loops inside a statement don't wrap
@@ -47,9 +49,11 @@ class SubscriptReader(Struct, frozen=True, eq=False):
         scope = replace(self.names.scope(self.domain, self.inner), assume=lambda violation: False)
         return read_subscript(subscript, scope, (*self.iterators, *self.inner))
 
-    def somewhere(self, shape: Shape, node: ir.ArrayRef, subscript: Any) -> tuple[ir.ArrayRef, NotAffine] | None:
+    def somewhere(self, shape: RowShape, node: ir.ArrayRef, subscript: Any) -> tuple[ir.ArrayRef, NotAffine] | None:
         """The reference as one to the first row, and beyond, where its subscript is no sum of products, and why not:
-        it may lead to any cell. None for others."""
+        it may lead to any cell. None for others, and for rows of different lengths."""
+        if not isinstance(shape, Shape):
+            return None
         try:
             self.read_sum(subscript)
         except NotAffine as error:
@@ -59,10 +63,10 @@ class SubscriptReader(Struct, frozen=True, eq=False):
             return ir.ArrayRef(made, subscript, node.coord), error
         return None
 
-    def with_rows(self, shape: Shape, node: ir.ArrayRef, subscript: Any) -> ir.ArrayRef:
+    def with_rows(self, shape: RowShape, node: ir.ArrayRef, subscript: Any) -> ir.ArrayRef:
         """The reference with a subscript for each dimension."""
         try:
-            parts = parts_of(self.read_sum(subscript), shape)
+            parts = divided(self.read_sum(subscript), shape)
         except NotAffine:  # some other reference, or this one in another place, showed the rows
             parts = None
         if parts is None or not self.domain.intersect(parts.holds.complement()).is_empty():

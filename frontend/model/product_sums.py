@@ -47,6 +47,17 @@ def times(a: Terms, b: Terms) -> Terms:
     return total
 
 
+def summed(terms: Terms, sums: Mapping[str, Terms]) -> Terms:
+    """The same with atoms that stand for sums multiplied out."""
+    total: Terms = {}
+    for monomial, coefficient in terms.items():
+        made: Terms = {(): coefficient}
+        for key in monomial:
+            made = times(made, sums.get(key, {(key,): 1}))
+        total = plus(total, made)
+    return total
+
+
 def sum_value(terms: Terms, atoms: Mapping[str, Atom]) -> isl.PwAff:
     """The value of a sum whose products have one atom at most."""
     total = constant_pw_aff(0)

@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import reduce
 from typing import Any
 
 import islpy as isl
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.model.affine import INT, NotAffine, Scope, Value, affine
-from scopt.frontend.model.product_sums import Atom, Terms, constant_sum, plus, scaled, sum_node, sum_value, times
+from scopt.frontend.model.product_sums import (
+    Atom,
+    Terms,
+    constant_sum,
+    plus,
+    scaled,
+    sum_node,
+    sum_value,
+    summed,
+    times,
+)
+from scopt.ir.divisible_sums import always_divides
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import CType
 from scopt.ir.walks import used_names
-from scopt.poly.isl_utils import param_pw_aff
+from scopt.poly.isl_utils import constant_pw_aff, param_pw_aff, universe_params
+
+# Sums of products are divided by no more than this; the value that such a quotient has as an affine function.
+_MOST_DIVISOR = 16
+_NO_VALUE = isl.PwAff("{ [(NaN)] }")
 
 
 class Subscript(Struct, frozen=True, eq=False):
@@ -24,6 +41,8 @@ class Subscript(Struct, frozen=True, eq=False):
       overflow is undefined.
     domain: parameter set of the iterators' and parameters' values there. iterators: names of those that move.
     sums: atoms that stand for sums of parameters, with these.
+    quotients: atoms that stand for a sum of products that a number always divides, with both; no affine functions.
+    exact: parameter set, where the quotients' operands don't wrap around.
     """
 
     terms: Terms
@@ -32,6 +51,8 @@ class Subscript(Struct, frozen=True, eq=False):
     domain: isl.Set
     iterators: tuple[str, ...]
     sums: Mapping[str, Terms] = {}
+    quotients: Mapping[str, tuple[Terms, int]] = {}
+    exact: isl.Set = field(default_factory=universe_params)
 
 
 def read_subscript(node: Any, scope: Scope, iterators: Iterable[str]) -> Subscript:
@@ -48,6 +69,8 @@ def read_subscript(node: Any, scope: Scope, iterators: Iterable[str]) -> Subscri
         scope.domain.intersect(scope.ranges()),
         tuple(sorted(iterators)),
         reader.sums,
+        reader.quotients,
+        reader.exact,
     )
 
 
@@ -56,6 +79,8 @@ class _Reader(Struct):
     iterators: frozenset[str]
     atoms: dict[str, Atom] = field(default_factory=dict)
     sums: dict[str, Terms] = field(default_factory=dict)
+    quotients: dict[str, tuple[Terms, int]] = field(default_factory=dict)
+    exact: isl.Set = field(default_factory=universe_params)
     opaque: bool = False
     unsigned: bool = False
 
@@ -78,6 +103,8 @@ class _Reader(Struct):
                 return self.operation(node)
             case ir.Cast():
                 return self.cast(node)
+            case ir.BinaryOp(op="/" | ">>", left=ir.BinaryOp() | ir.Cast()):
+                return self.quotient(node)
         return self.other(node)
 
     def name(self, node: ir.ID) -> tuple[Terms, CType]:
@@ -134,6 +161,45 @@ class _Reader(Struct):
             return terms, target  # the same modulo a power of two
         affine(node, self.scope)
         return terms, target
+
+    def quotient(self, node: ir.BinaryOp) -> tuple[Terms, CType]:
+        """A half of a product such as ``i * (i + 1)``."""
+        try:
+            return self.other(node)
+        except NotAffine:
+            amount = affine(node.right, self.scope).aff
+            dividend, ctype = self.promoted(node.left)
+            if not amount.is_cst() or not 0 < _value_of(amount) < _MOST_DIVISOR:
+                raise
+            divisor = _value_of(amount) if node.op == "/" else 1 << _value_of(amount)
+            inner = {key for monomial in dividend for key in monomial}
+            whole = summed(dividend, self.sums)
+            if inner & self.quotients.keys() or not always_divides(divisor, whole):
+                raise
+        if not ctype.signed:
+            self.exact = self.exact.intersect(self.without_wrapping(node.left, ctype))
+        key = str(CPrinter().visit(node))
+        self.quotients[key] = whole, divisor
+        self.atoms[key] = Atom(node, _NO_VALUE, any(self.atoms[one].moves for one in inner))
+        return {(key,): 1}, ctype
+
+    def without_wrapping(self, node: Any, ctype: CType) -> isl.Set:
+        """Where a product of unsigned factors has its mathematical value: none of them is too large. Raises NotAffine
+        for anything else."""
+        wraps: list[isl.Set] = []
+
+        def note(violation: isl.Set) -> bool:
+            wraps.append(violation)
+            return True
+
+        match node:
+            case ir.BinaryOp(op="*", left=left, right=right):
+                most = constant_pw_aff(1 << (ctype.bits // 2))
+                scope = replace(self.scope, assume=note)
+                values = [affine(operand, scope).aff for operand in (left, right)]
+                small = reduce(isl.Set.intersect, (value.lt_set(most) for value in values))
+                return reduce(isl.Set.subtract, wraps, small)
+        raise NotAffine("nonlinear", "an unsigned quotient of such operands is not affine", node)
 
     def other(self, node: Any) -> tuple[Terms, CType]:
         """An affine expression of another kind, such as a quotient."""

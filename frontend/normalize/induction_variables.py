@@ -19,7 +19,9 @@ from scopt.frontend.normalize.tree_rewriting import (
     mentions,
     names_of,
     number,
+    replaced_value,
     signed_number,
+    slope_of,
     step_of,
     stepped_name,
     value_of,
@@ -49,7 +51,7 @@ class Sequel(Struct, frozen=True, eq=False):
     """The assignment behind a rewritten loop that gives a variable its last value.
 
     amount: what was added to it where the loop runs at all; exact: in any case. loop: the `for`. assigned: the
-    assignment.
+    assignment. adds: in each iteration something is added, nothing subtracted.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Sequel(Struct, frozen=True, eq=False):
     exact: Any
     loop: ir.For
     assigned: Any
+    adds: bool
 
     @property
     def is_valid(self) -> bool:
@@ -187,6 +190,10 @@ class InductionReader(Struct, frozen=True, eq=False):
             or (declared is None and not _is_used(loop, name, steps))
         ):
             return None
+        if any(mentions(step.amount, header.iterator) for step in steps) and not (
+            header.step == 1 and (ctype is None or ctype.signed) and all(_grows(step, header) for step in steps)
+        ):
+            return None
         constants = [value_of(step.amount) for step in steps]
         known = [value for value in constants if value is not None]
         if len(known) < len(steps) and (abs(header.step) != 1 or (ctype is not None and not ctype.signed)):
@@ -197,6 +204,8 @@ class InductionReader(Struct, frozen=True, eq=False):
             known_start = declared.init is not None and self.is_known(declared.init, loop, name, ctype, pointee)
             return Induction(name, ctype, declared.init, steps, None, used=False) if known_start else None
         used = self.variables.used_after(original, name)
+        if used and any(mentions(step.amount, header.iterator) for step in steps):
+            return None
         if used and (header.end is None or abs(header.step) != 1):
             return None
         position = setter_of(before, name)
@@ -212,7 +221,7 @@ class InductionReader(Struct, frozen=True, eq=False):
         found = [step for place, item in enumerate(items) if (step := self.step(place, item, name)) is not None]
         if sum(changes_of(name, items[step.place]) for step in found) != changes_of(name, loop.stmt):
             return None
-        changed = changed_names(loop) | {loop_iterator(loop), name}
+        changed = (changed_names(loop) - {loop_iterator(loop)}) | {name}
         if any(names_of(amount) & changed for step in found for amount in (step.amount, step.exact)):
             return None
         sequels = [step.sequel for step in found if step.sequel is not None]
@@ -266,6 +275,20 @@ class InductionReader(Struct, frozen=True, eq=False):
     def is_integer(self, name: str) -> bool:
         """Whether a name is an integer variable or constant."""
         return self.pointers.is_constant(name) or self.variables.type_of(name) is not None
+
+
+def _grows(step: Step, header: Header) -> bool:
+    """Whether a step's amount grows, or shrinks, by a constant with the iterator. What an inner loop adds is only known
+    where it runs: once it runs it has to have run, or added nothing, in all iterations before."""
+    slope = slope_of(step.amount, header.iterator)
+    if slope is None:
+        return False
+    if step.sequel is None or slope == 0:
+        return True
+    if not step.sequel.adds or slope < 0:
+        return step.sequel.adds
+    first, least = value_of(header.start), replaced_value(step.amount, header.iterator, header.start)
+    return first is not None and least is not None and least >= 0
 
 
 def changed_names(node: Any) -> frozenset[str]:

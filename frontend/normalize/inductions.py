@@ -33,6 +33,7 @@ from scopt.frontend.normalize.tree_rewriting import (
     mentions,
     number,
     signed_number,
+    slope_of,
     substituted as with_value,
     value_of,
 )
@@ -122,9 +123,14 @@ class Inductions(Struct, frozen=True, eq=False):
         )
         progress = Progress(values.minus(last, first), abs(header.step))
         total = reduce(values.plus, (step.amount for step in one.steps), number(0))
-        condition = substituted(
-            loop.cond, _use_of(one.name, None), values, values.at(progress, total, number(0)), self.pointers.is_signed
-        )
+        growth = _growth(one, header, values, progress)
+        total = total if growth is None else with_value(total, header.iterator, number(0))
+
+        def at(prefix: Any) -> tuple[Any, Any]:
+            start, added = values.at(progress, total, prefix)
+            return start, added if growth is None else values.plus(added, growth)
+
+        condition = substituted(loop.cond, _use_of(one.name, None), values, at(number(0)), self.pointers.is_signed)
         items = []
         added = number(0)
         steps = {step.place: step for step in one.steps}
@@ -134,8 +140,8 @@ class Inductions(Struct, frozen=True, eq=False):
             after = values.plus(added, step.amount) if step is not None else added
             if step is None or step.inside is not None:
                 early = step is None or step.inside.op.startswith("p")  # type: ignore[union-attr]
-                at = values.at(progress, total, added if early else after)
-                items.append(substituted(item, _use_of(one.name, step), values, at, self.pointers.is_signed))
+                place_value = at(added if early else after)
+                items.append(substituted(item, _use_of(one.name, step), values, place_value, self.pointers.is_signed))
             else:
                 items.append(ir.EmptyStatement(item.coord))  # the places of other variables' steps stay what they are
             added = after
@@ -149,7 +155,8 @@ class Inductions(Struct, frozen=True, eq=False):
         assigned = ir.Assignment(
             "=", ir.ID(one.name, loop.coord), values.whole(one.start, whole, wide=False), loop.coord
         )
-        return loop, Sequel(one.name, amount, whole, loop, assigned)
+        adds = (value_of(total) or 0) > 0
+        return loop, Sequel(one.name, amount, whole, loop, assigned, adds)
 
 
 def _upwards(header: Header, loop: ir.For) -> Header | None:
@@ -175,6 +182,17 @@ def _turned(loop: ir.For, header: Header) -> ir.For:
         cond=ir.BinaryOp(header.op, iterator, header.end, loop.coord),
         next=ir.UnaryOp("p++", iterator, loop.coord),
     )
+
+
+def _growth(one: Induction, header: Header, values: Values, progress: Progress) -> Any | None:
+    """What is added where steps grow, or shrink, with the iterator i, besides what they come to with 0 in its place:
+    their slopes times first + … + (i - 1); None where they don't."""
+    slope = sum(slope_of(step.amount, header.iterator) or 0 for step in one.steps)
+    if not any(mentions(step.amount, header.iterator) for step in one.steps):
+        return None
+    last = values.minus(values.plus(ir.ID(header.iterator), header.start), number(1))
+    product = ir.BinaryOp("*", values.widened(progress.iterations), last)
+    return values.product(signed_number(slope), ir.BinaryOp("/", product, number(2)))
 
 
 def _iterations(header: Header, values: Values) -> tuple[Any, Any]:

@@ -105,6 +105,42 @@ def stepped_name(node: Any) -> str | None:
     return str(target.name) if isinstance(target, ir.ID) and amount_of(node, target.name) is not None else None
 
 
+def slope_of(node: Any, name: str) -> int | None:
+    """By how much a sum of variables and constants grows with a variable; None where that isn't a constant."""
+    match node:
+        case ir.ID(name=own) if own == name:
+            return 1
+        case ir.UnaryOp(op="+" | "-" as op):
+            inner = slope_of(node.expr, name)
+            return inner if inner is None or op == "+" else -inner
+        case ir.Cast():
+            return slope_of(node.expr, name)
+        case ir.BinaryOp(op="+" | "-" as op):
+            left, right = slope_of(node.left, name), slope_of(node.right, name)
+            return None if left is None or right is None else left + (right if op == "+" else -right)
+        case ir.BinaryOp(op="*"):
+            for factor, other in ((node.left, node.right), (node.right, node.left)):
+                constant, inner = value_of(factor), slope_of(other, name)
+                if constant is not None and inner is not None:
+                    return constant * inner
+    return None if mentions(node, name) else 0
+
+
+def replaced_value(node: Any, name: str, value: Any) -> int | None:
+    """The value of a sum with a constant in the place of a variable; None where other variables are left."""
+    match node:
+        case ir.ID(name=own) if own == name:
+            return value_of(value)
+        case ir.Cast():
+            return replaced_value(node.expr, name, value)
+        case ir.BinaryOp(op="+" | "-" | "*" as op):
+            left, right = replaced_value(node.left, name, value), replaced_value(node.right, name, value)
+            if left is None or right is None:
+                return None
+            return left * right if op == "*" else left + (right if op == "+" else -right)
+    return value_of(node)
+
+
 def signed_number(value: int) -> Any:
     return number(value) if value >= 0 else ir.UnaryOp("-", number(-value))
 

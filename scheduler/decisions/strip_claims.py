@@ -127,10 +127,13 @@ def _strip_cycles(band: Band, places: Places, member: int, chain: int, count: in
 
 def _busy(band: Band, places: Places, name: str, waiting: float) -> float:
     """Cycles of a statement's instances in vectors, each at least as long as it waits. What lies apart for neighbouring
-    rows is loaded element by element, and so is what is looked up and too narrow for an instruction that gathers."""
+    rows is loaded element by element, and so is what is looked up and too narrow for an instruction that gathers; where
+    rows are at no fixed distance, each lane needs an address of its own."""
     work, one, scop = band.work, band.work.statements[name], band.setting.scop
-    jumps = sum(statement == name for statement, _ in places.apart) + narrow_lookups(scop, scop.statement(name))
-    loads = (one.uses.loads - jumps) / LOADS / work.lanes + jumps * GATHER
+    far = [scop.arrays[access.array] for statement, access in places.apart if statement == name]
+    jumps = len(far) + narrow_lookups(scop, scop.statement(name))
+    addresses = sum(array.rows for array in far)
+    loads = (one.uses.loads - jumps) / LOADS / work.lanes + (jumps + addresses) * GATHER
     stores = one.uses.stores / STORES / work.lanes
     return one.count * max(one.arithmetic / work.lanes, loads, stores, waiting)
 

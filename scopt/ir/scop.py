@@ -40,6 +40,18 @@ class CType(Struct, frozen=True):
     const: bool = False
 
 
+class RowStarts(Struct, frozen=True):
+    """Where rows begin whose lengths grow or shrink from each to the next, as those of a triangle: row ``i`` at element
+    ``i * (square * i + linear) / divisor``, an integer for all integers.
+
+    linear: coefficients of parameters by their C names, and a constant, that of no name.
+    """
+
+    square: int
+    linear: tuple[tuple[int, str], ...]
+    divisor: int
+
+
 class Array(Struct, frozen=True, eq=False):
     """An array or scalar that a SCoP accesses.
 
@@ -57,7 +69,9 @@ class Array(Struct, frozen=True, eq=False):
     flat: C knows one dimension only; ``A[i][j]`` in a statement's body stands for ``A[i * extent + j]``.
     inner: so many of the last dimensions are those of a member in each element, as in ``A[i][j].x[k]``.
     memory: memory that the text asks for itself, behind a pointer of this name, which nothing assigns.
-    rows: C reaches each row through a pointer of its own: rows are at no fixed distance from each other.
+    rows: C reaches each row through a pointer of its own, or as `starts` says: rows are at no fixed distance from each
+      other.
+    starts: where the rows of a flat array of two dimensions begin, if that is no product; extents say nothing then.
     """
 
     name: str
@@ -75,6 +89,7 @@ class Array(Struct, frozen=True, eq=False):
     memory: bool = False
     rows: bool = False
     inner: int = 0
+    starts: RowStarts | None = None
 
     @property
     def rank(self) -> int:

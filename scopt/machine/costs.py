@@ -39,7 +39,7 @@ _CALLED = frozenset(
     for kind in ("", "f", "l")
 )
 # How often a loop inside a statement is taken to run: nothing is known of that.
-_ITERATIONS = 16
+ITERATIONS = 16
 # Cycles that a cell of a thread's own copy takes to be set up,
 # or to be added to the others': a load, an addition, a store.
 _COPIED_CELL = 3
@@ -190,7 +190,7 @@ def _cycles(node: ir.Node) -> Fraction:
             own = _CALL
     times, known = 1, iterations(node)
     if isinstance(node, ir.For | ir.While | ir.DoWhile):
-        times = _ITERATIONS if known is None else known
+        times = ITERATIONS if known is None else known
     return own + times * sum((_cycles(child) for child in node.parts), Fraction(0))
 
 

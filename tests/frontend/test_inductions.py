@@ -86,13 +86,28 @@ def test_last_values_are_assigned_where_somebody_looks() -> None:
 @pytest.mark.parametrize(
     "body",
     [
+        "k = 0; for (i = 0; i < n; i++) for (j = 0; j <= i; j++) x[k++] = 0;",
+        "k = 0; for (i = 0; i < n; i++) { for (j = 0; j <= i; j++) x[k + j] = 0; k += i + 1; }",
+        "k = 0; for (i = 0; i < n; i++) { m = k; for (j = 0; j <= i; j++) { x[m] = 0; m++; } k += 1 + i; }",
+        "for (i = 0; i < n; i++) { for (j = 0; j <= i; j++) x[j] = 0; x += i + 1; }",
+    ],
+)
+def test_rows_of_a_triangle(body: str) -> None:
+    (found,) = cells(body)
+    assert found.reset_tuple_id(isl.dim_type.out).is_equal(isl.Map("[n] -> { S0[i, j] -> [i, j] : 0 <= j <= i < n }"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
         "k = 0; for (i = 0; i < n; i++) { if (y[i] > 0) k++; x[k] = 0; }",  # in some iterations
         "k = 0; for (i = 0; i < n; i++) { x[k] = 0; if (y[i] > 0 && k++ > 3) y[i] = 1; }",
-        "k = 0; for (i = 0; i < n; i++) { x[k] = 0; k += i; }",  # by another amount in each
+        "k = 0; for (i = 0; i < n; i++) { x[k] = 0; k += i * i; }",  # by amounts that grow by other amounts
         "k = 0; for (i = 0; i < n; i++) { x[k] = 0; k *= 2; }",
         "k = 0; for (i = 0; i < n; i++) { x[k++] = k; }",  # in no order
         "k = 0; for (i = 0; i < n; i += 2) { x[k] = 0; k++; }",  # no whole number for a step
-        "k = 0; for (i = 0; i < n; i++) { for (j = 0; j < i; j++) x[k++] = 0; }",  # a triangle
+        "k = 0; for (i = 0; i < n; i++) { for (j = 3; j < i; j++) x[k++] = 0; }",  # not run by all iterations
+        "k = 0; for (i = 0; i < n; i++) { for (j = 0; j <= i; j++) x[k--] = 0; }",
         (
             "k = 0; for (i = 0; i < n; i++) { y[k] = 0; for (j = 0; j < m; j++) x[k++] = 0; }"
         ),  # where the inner loop may not run

@@ -1,0 +1,97 @@
+"""How much of a region's work is done in loops that gain something.
+
+Threads or vectors for the loops that clear an array don't pay for what becomes of the nest behind them, deeper by a
+loop, that runs in order as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+import islpy as isl
+
+from scopt.astgen.emit.loop_work import is_tile_loop
+from scopt.astgen.gained import calls_with_loops, has_borders_apart, has_whole_windows
+from scopt.astgen.passes.masking import has_masks
+from scopt.astgen.passes.reads_ahead import reads_ahead
+from scopt.astgen.passes.skipping import has_searches
+from scopt.ir.expr import names
+from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.nest import Call, For, LoopNest, Name
+from scopt.ir.scop import Scop, Statement
+from scopt.ir.walks import used_names
+from scopt.machine import Machine
+from scopt.machine.costs import ITERATIONS, UNKNOWN_EXTENT, instance_cost, takes_its_time
+from scopt.poly.isl_utils import PARAM, SET
+
+# A share that isn't worth what becomes of the rest (chosen: with two threads it makes a region faster by a twentieth).
+LEAST_SHARE = 0.1
+# How often something is repeated at least, if nothing is known of that: steps in time, sweeps (chosen).
+_REPEATED = 32
+
+
+def gains_too_little(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machine: Machine) -> bool:
+    """Whether loops that gain something have a small share of the work, with sizes as arrays and macros tell them.
+
+    Where nothing is known of how often loops run that gain nothing, they are taken to run seldom if they are what they
+    were, often if they are others now.
+    """
+    calls = list(calls_with_loops(nest.body, ()))
+    known = {statement.name for statement in scop.statements}
+    if marked.tilings or marked.packed or any(call.statement not in known for _, call in calls):
+        return False  # what is made of statements is for something
+    if has_searches(scop, nest) or has_masks(scop, nest) or reads_ahead(scop, nest):
+        return False
+    if has_borders_apart(scop, nest) or has_whole_windows(scop, nest):
+        return False
+    gaining = {name for strips in marked.strips.values() for name in strips.statements}
+    gaining |= {call.statement for path, call in calls if any(_gains(loop, call) for loop in path)}
+    if not gaining:
+        return False  # another question
+    often = {call.statement for path, call in calls if not _is_as_it_was(path, call)} | gaining
+    work = {one.name: _work(scop, one, machine, often=one.name in often) for one in scop.statements}
+    return sum(work[name] for name in gaining & known) < LEAST_SHARE * sum(work.values())
+
+
+def _gains(loop: For, call: Call) -> bool:
+    """Whether an instance gains by a loop around it. Tiles are what no instance is told the number of."""
+    mark = loop.mark
+    marked = mark.parallel or mark.simd or mark.jammed or mark.beside or mark.around or mark.reductions
+    tile = is_tile_loop(loop) and loop.step > 1 and not any(loop.iterator in names(arg) for arg in call.args)
+    return bool(marked) or tile
+
+
+def _is_as_it_was(path: tuple[For, ...], call: Call) -> bool:
+    """Whether loops run in the order of the source, from where it has them."""
+    return [arg for arg in call.args if names(arg)] == [Name(loop.iterator) for loop in path]
+
+
+def _work(scop: Scop, statement: Statement, machine: Machine, *, often: bool) -> float:
+    """Nanoseconds that a statement takes, if what data say takes often or seldom."""
+    cost = float(instance_cost(statement.body, machine))
+    if not often and takes_its_time(statement.body):
+        cost /= ITERATIONS
+    return cost * prod(
+        min(extent, _REPEATED) if not often and repeats and unknown else extent
+        for extent, repeats, unknown in _extents(scop, statement)
+    )
+
+
+def _extents(scop: Scop, statement: Statement) -> Iterator[tuple[int, bool, bool]]:
+    """How many values each iterator takes at most where those of the loops around it stay, many where that isn't known.
+    Each with whether the statement has nothing to do with the iterator, and whether the number is known."""
+    domain, used = statement.domain, set(used_names(statement.body))
+    for parameter in scop.parameters:
+        position = domain.find_dim_by_name(PARAM, parameter.name)
+        if position >= 0 and parameter.estimate is not None:
+            domain = domain.fix_val(PARAM, position, isl.Val(parameter.estimate))
+    for k, iterator in enumerate(statement.iterators):
+        own = domain.project_out(SET, k + 1, domain.dim(SET) - k - 1)
+        pairs = isl.Map.from_domain_and_range(own, own)
+        for outer in range(k):
+            pairs = pairs.equate(isl.dim_type.in_, outer, isl.dim_type.out, outer)
+        distances = pairs.deltas()
+        most = distances.project_out(PARAM, 0, distances.dim(PARAM)).dim_max_val(k)
+        known = most.is_int()
+        yield int(most.to_python()) + 1 if known else UNKNOWN_EXTENT, iterator not in used, not known

@@ -1,0 +1,44 @@
+"""Regions most of whose work gains nothing."""
+
+from __future__ import annotations
+
+from scopt.options import Options
+from scopt.pipeline import optimize
+from scopt.tell.results import Result
+
+CLEARED = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i][j] = 0;"
+CHAINED = """for (int t = 0; t < m; t++) for (int i = 1; i < n; i++) for (int j = 1; j < n; j++)
+    if (b[i][j] > s) s = s * 0.5 + b[(int)s % n][j]; else b[i][j] += s;"""
+
+
+def result(body: str, **options: bool) -> Result:
+    function = f"void f(int n, int m, double a[n][n], double b[n][n], double *r) {{ double s = 1;\n{body}\n*r = s; }}\n"
+    return optimize(function.encode(), Options(**options))
+
+
+def ids(made: Result) -> list[str]:
+    return [remark.id for remark in made.remarks]
+
+
+def marked(*nests: str) -> str:
+    return "\n".join(("#pragma scop", *nests, "#pragma endscop"))
+
+
+def test_loops_that_clear_an_array_in_front_of_a_deep_nest_in_order() -> None:
+    made = result(marked(CLEARED, CHAINED))
+    assert "region.no-gain" in ids(made)
+    assert "region.transformed" not in ids(made)
+
+
+def test_the_same_loops_alone() -> None:
+    assert "region.transformed" in ids(result(marked(CLEARED)))
+
+
+def test_nobody_doubts_what_is_asked_for() -> None:
+    assert "region.transformed" in ids(result(marked(CLEARED, CHAINED), eager=True))
+
+
+def test_a_deep_nest_that_gains_beside_one_that_does_not() -> None:
+    product = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) a[i][j] += b[i][k];"
+    chain = "for (int i = 1; i < n; i++) s = s * 0.5 + a[i][(int)s % n];"
+    assert "region.transformed" in ids(result(marked(product, chain)))
