@@ -71,7 +71,7 @@ class _Splitter(Struct, frozen=True, eq=False):
         return self.split_vector_loop(node)
 
     def outer_parts(self, node: isl.ScheduleNode) -> list[isl.UnionSet] | None:
-        """The parts of a loop around others that is parallel but for one iteration: ``for i { w = p[i][k]; for j … }``."""
+        """The parts of a loop around others that is parallel but for one iteration: ``for i { w = p[i]; for j }``."""
         return self.parts(node, 0, 0) if node.band_n_member() == 1 else None
 
     def split_loops_around(self, node: isl.ScheduleNode, parts: list[isl.UnionSet]) -> isl.ScheduleNode:
