@@ -68,9 +68,9 @@ def _up_to(loop: For, item: If) -> For | None:
     """The loop over those iterations alone that meet a condition; None where that is more than one end."""
     if loop.step != 1 or item.otherwise is not None or not isinstance(item.condition, Compare):
         return None
-    left, op, right = item.condition.left, item.condition.op, item.condition.right
+    left, right, op = item.condition.left, item.condition.right, str(item.condition.op)
     if op in ("<", "<="):
-        left, op, right = right, mirrored(op), left
+        left, right, op = right, left, mirrored(op)
     if op not in (">", ">="):
         return None
     factors, constant = linear(subtract(left, right))
