@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.names import KEYWORDS
+from scopt.astgen.passes.held_across import hold_across
 from scopt.astgen.passes.reads_ahead import read_ahead
 from scopt.astgen.passes.record_cells import Cell, by_address, records, subscripts_of
 from scopt.ir.expr import compare, conjunction, names, plus, substitute
@@ -40,7 +41,8 @@ def hold_cells(scop: Scop, nest: LoopNest) -> LoopNest:
     taken = scop.reserved | scop.typedefs | set(scop.arrays) | used_names(nest.body) | KEYWORDS
     taken |= {name for p in scop.parameters for name in (p.name, p.spelling)}
     space = NestSpace.of(scop, nest)
-    return LoopNest(_Holder(scop, space, frozenset(taken)).block(nest.body, space.outside()))
+    held = LoopNest(_Holder(scop, space, frozenset(taken)).block(nest.body, space.outside()))
+    return hold_across(scop, held)
 
 
 class _Use(Struct, frozen=True):

@@ -4,7 +4,8 @@
 The lanes of a recurrence meet its first and its last step all at once. gcc takes such a condition out of a short loop
 by itself (loop unswitching: Allen and Cocke, "A catalogue of optimizing transformations", 1972); a long one gets no
 vectors. A vector loop carries nothing, so that its statements may have loops of their own (distribution), unless
-they hand something on in a private variable of a lane.
+they hand something on in a private variable of a lane. What runs up to another end than its neighbours (``if (j < n)
+B;``) has a loop with that end: below a condition, gcc makes no vectors of what may raise an exception.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from scopt.ir.expr import names
-from scopt.ir.nest import Block, For, If, LoopNest
+from scopt.ir.expr import from_linear, linear, maximum, minimum, mirrored, names, scale, subtract
+from scopt.ir.nest import Block, Compare, For, If, LoopNest, Name
 from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Scop
 from scopt.ir.walks import used_names
@@ -27,7 +28,8 @@ def with_conditions_outside(scop: Scop, nest: LoopNest) -> LoopNest:
         match item:
             case For() if _may_have_parts(item):
                 parts = tuple(_parts(scop, item, item.body))
-                if any(isinstance(one, If) for one in parts) and _keeps_private(scop, item, parts):
+                apart = len(parts) > 1 or any(isinstance(one, If) for one in parts)
+                if apart and _keeps_private(scop, item, parts):
                     return parts
         return (item,)
 
@@ -45,16 +47,43 @@ def _parts(scop: Scop, loop: For, body: Block) -> Iterator[For | If]:
     around."""
     together: list[Item] = []
     for item in body.items:
-        if not isinstance(item, If) or loop.iterator in names(item.condition):
+        own = isinstance(item, If) and loop.iterator in names(item.condition)
+        shorter = _up_to(loop, item) if isinstance(item, If) and own else None
+        if not isinstance(item, If) or (own and shorter is None):
             together.append(item)
             continue
         if together:
             yield _alone(scop, loop, tuple(together))
         together = []
+        if shorter is not None:
+            yield from _parts(scop, shorter, item.then)
+            continue
         then, otherwise = (one and Block(tuple(_parts(scop, loop, one))) for one in (item.then, item.otherwise))
         yield If(item.condition, then or Block(()), otherwise)
     if together:
         yield _alone(scop, loop, tuple(together))
+
+
+def _up_to(loop: For, item: If) -> For | None:
+    """The loop over those iterations alone that meet a condition; None where that is more than one end."""
+    if loop.step != 1 or item.otherwise is not None or not isinstance(item.condition, Compare):
+        return None
+    left, right, op = item.condition.left, item.condition.right, str(item.condition.op)
+    if op in ("<", "<="):
+        left, right, op = right, left, mirrored(op)
+    if op not in (">", ">="):
+        return None
+    factors, constant = linear(subtract(left, right))
+    factor = factors.pop(Name(loop.iterator), 0)
+    if any(loop.iterator in names(one) for one in factors):
+        return None
+    rest = from_linear(factors, constant - (op == ">"))
+    match factor:
+        case -1:
+            return replace(loop, upper=minimum((loop.upper, rest)))
+        case 1:
+            return replace(loop, lower=maximum((loop.lower, scale(rest, -1))))
+    return None
 
 
 def _alone(scop: Scop, loop: For, body: tuple[Item, ...]) -> For:

@@ -31,6 +31,7 @@ from scopt.frontend.normalize.inlining import inlined_calls
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.normal import normalized
 from scopt.frontend.normalize.outer_products import with_outer_products
+from scopt.frontend.normalize.picked_rows import with_picked_rows
 from scopt.frontend.normalize.separate_updates import with_separate_updates
 from scopt.frontend.syntax.liveness import may_be_read_after
 from scopt.frontend.syntax.mentioned import identifiers
@@ -157,6 +158,8 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     items, told = with_conditions_inside(items, symbols, unique.iterators, types, reserved, read_after)
     symbols, local_names = {**symbols, **told}, local_names | told.keys()
     items = with_separate_updates(with_branch_values(items, symbols, types), symbols, types)
+    items, picking = with_picked_rows(items, symbols, types, inside | told.keys(), reserved)
+    symbols, local_names = {**symbols, **picking}, local_names | picking.keys()
     plain_pointers = partial(_with_plain_pointers, tu, region, symbols)
     before, items = items, plain_pointers(items)
     items, sizes = hoist_sizes(distinct(items), symbols, inside, tu.reserved)

@@ -4,6 +4,9 @@ holds = w[i] > 0; for (j …) if (holds) a[i][j] *= w[i];``.
 As it stands, such a condition is one statement, whatever its loops would allow (if-conversion: Allen, Kennedy,
 Porterfield and Warren, "Conversion of control dependence to data dependence", 1983). What it decides about is told by
 one variable, which nothing in its branches changes, so that compilers take it out of innermost loops again.
+
+Counts and stores below one condition (``if (to[i] != best) { to[i] = best; moved++; }``) come apart in the same way:
+together, they would wait for the count of the iteration before.
 """
 
 from __future__ import annotations
@@ -70,6 +73,32 @@ def _inside_of_loops(node: Any) -> Iterator[str]:
         yield from (other for other in _inside_of_loops(part) if other != name)
 
 
+def _done_by(node: Any) -> Iterator[Any]:
+    """The statements below a condition, and conditions below it."""
+    match node:
+        case ir.If():
+            yield from _done_by(node.iftrue)
+            yield from _done_by(node.iffalse)
+        case ir.Compound():
+            for one in node.block_items or ():
+                yield from _done_by(one)
+        case None | ir.EmptyStatement():
+            return
+        case _:
+            yield node
+
+
+def _decided_by(node: Any) -> Iterator[Any]:
+    """The conditions that a statement has."""
+    return (one.cond for one in walk(node) if isinstance(one, ir.If))
+
+
+def _is_moving(cell: Any) -> bool:
+    """Whether it is a cell of an array at a place that isn't a constant."""
+    refs = (one for one in walk(cell) if isinstance(one, ir.ArrayRef))
+    return any(not isinstance(one.subscript, ir.Constant) for one in refs)
+
+
 class _Refused(Exception):
     """The condition stays around its statements."""
 
@@ -89,7 +118,8 @@ class _Maker(Struct, frozen=True, eq=False):
     def condition(self, node: ir.If) -> Any:
         """What stands in the place of a condition: a block, where loops that it decides about are taken apart."""
         loops = [one for one in walk(node.iftrue, node.iffalse) if isinstance(one, ir.For)]
-        if all((iterations(one) or math.inf) <= _FEW for one in loops) or self.is_plain(node.cond):
+        long = any((iterations(one) or math.inf) > _FEW for one in loops)
+        if not (long or self.counts_beside_stores(node)) or self.is_plain(node.cond):
             return node
         jumps = any(isinstance(one, ir.Break | ir.Continue) for one in walk(node))
         if jumps or out_of_statements(node) is not None or not self.is_pure(node.cond):
@@ -101,6 +131,31 @@ class _Maker(Struct, frozen=True, eq=False):
             self.made.clear()
             self.made.update(made)
             return node
+
+    def counts_beside_stores(self, node: ir.If) -> bool:
+        """Whether a condition decides about stores to cells and counts, which may be taken in any order where nothing
+        else here asks for them: ``if (to[i] != best) { to[i] = best; moved++; }``."""
+        found = list(_done_by(node))
+        counts = [one for one in found if self.counted(one) is not None]
+        stores = [one for one in found if isinstance(one, ir.Assignment) and _is_moving(one.lvalue)]
+        if not (counts and stores) or len(counts) + len(stores) < len(found):
+            return False
+        names = {self.counted(one) for one in counts}
+        others = [*stores, *(one.rvalue for one in counts if isinstance(one, ir.Assignment)), *_decided_by(node)]
+        return not any(isinstance(one, ir.ID) and one.name in names for one in walk(*others))
+
+    def counted(self, node: Any) -> str | None:
+        """The integer variable that a statement adds to."""
+        match node:
+            case ir.Assignment(op="+=" | "-=", lvalue=ir.ID(name=name)):
+                pass
+            case ir.UnaryOp(op="++" | "p++" | "--" | "p--", expr=ir.ID(name=name)):
+                pass
+            case _:
+                return None
+        symbol = self.symbols.get(name)
+        plain = symbol is not None and symbol.type.integer and not symbol.dims and not symbol.pointer
+        return name if plain and name not in self.iterators else None
 
     def parts(self, node: ir.If, held: tuple[Any, ...]) -> Iterator[Any]:
         """A condition's value in a variable, and what it decides about below it. held: what has to hold anyway."""

@@ -17,7 +17,7 @@ from scopt.ir.scop import CType, MemoryTest
 _WORDS = re.compile(r"\W+", re.ASCII)
 # Values are looked at for more than one thread alone where that takes as long as a good part of the region.
 _THREADS = (
-    "#ifdef _OPENMP\n",
+    "#if defined(_OPENMP) || defined(SCOPT_THREADS)\n",
     "extern int omp_get_max_threads(void);",
     "if (omp_get_max_threads() < 2) return 0;",
     "#else\n",

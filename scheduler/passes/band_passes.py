@@ -23,6 +23,7 @@ from scopt.scheduler.decisions.arbiter import decide
 from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.claims import Band
 from scopt.scheduler.decisions.decider import Decider
+from scopt.scheduler.decisions.lane_mates import spoils_lanes
 from scopt.scheduler.decisions.prospects import (
     is_special,
     lacks_vectors,
@@ -119,7 +120,11 @@ class FuseLoops(Struct, frozen=True):
         def strips(node: isl.ScheduleNode) -> bool:
             return has_inner_strips(setting.strict, node)
 
-        return _with(schedule, fuse_loops(setting.scop, setting.dependences, schedule.tree, apart, streams, strips))
+        def spoils(first: isl.ScheduleNode, second: isl.ScheduleNode) -> bool:
+            return spoils_lanes(setting, first, second)
+
+        tree = fuse_loops(setting.scop, setting.dependences, schedule.tree, apart, streams, strips, spoils)
+        return _with(schedule, tree)
 
 
 class FuseNests(Struct, frozen=True):
@@ -313,7 +318,10 @@ def _fused_nests(setting: Setting, tree: isl.Schedule, *, straight: bool = False
     def cycles(node: isl.ScheduleNode, parallel_above: bool) -> float:
         return decide(Band(setting, flagged(node), parallel_above), OF_LEAVES)[0].cycles
 
-    fusion = Fusion(setting.scop, setting.dependences, lambda _node: False)
+    def spoils(first: isl.ScheduleNode, second: isl.ScheduleNode) -> bool:
+        return spoils_lanes(setting, first, second)
+
+    fusion = Fusion(setting.scop, setting.dependences, lambda _node: False, spoils=spoils)
     costs = Costs(
         cycles,
         lambda node: is_special(setting, flagged(node)),

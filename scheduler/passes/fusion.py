@@ -24,6 +24,8 @@ from scopt.poly.trees import Band, Leaf, Sequence, Tree, build, domain_of, first
 _NEAR = 2
 # Tells of a leaf band whether it should stay a nest of its own, given the tree that it is in and its node there.
 KeepsApart = Callable[[isl.ScheduleNode], bool]
+# Tells of two bands whether one loop around both should not be.
+Spoils = Callable[[isl.ScheduleNode, isl.ScheduleNode], bool]
 
 
 def fuse_loops(
@@ -33,14 +35,16 @@ def fuse_loops(
     keeps_apart: KeepsApart,
     streams: KeepsApart,
     strips: KeepsApart = lambda _node: False,
+    spoils: Spoils = lambda _first, _second: False,
 ) -> isl.Schedule:
     """Fuse neighbours in sequences: parallel loops where the result is parallel, sequential ones where it is legal.
 
     streams: whether a nest runs along rows, one after the other, so that it is no worse beside others that share a
     parallel loop over the rows with it in the source. strips: whether vectors of a nest with loops inside need more
-    than its first member: it comes to nests of its kind alone. Flags of the result have to be recomputed.
+    than its first member: it comes to nests of its kind alone. spoils: whether two parallel loops would be a worse
+    vector loop together. Flags of the result have to be recomputed.
     """
-    fusion = Fusion(scop, dependences, keeps_apart, streams, strips)
+    fusion = Fusion(scop, dependences, keeps_apart, streams, strips, spoils)
     return build(fusion.visit(read(tree.get_root()), None))
 
 
@@ -54,9 +58,10 @@ class Fusion:
         keeps_apart: KeepsApart,
         streams: KeepsApart = lambda _node: False,
         strips: KeepsApart = lambda _node: False,
+        spoils: Spoils = lambda _first, _second: False,
     ) -> None:
         self.scop, self.dependences = scop, dependences
-        self.keeps_apart, self.streams, self.strips = keeps_apart, streams, strips
+        self.keeps_apart, self.streams, self.strips, self.spoils = keeps_apart, streams, strips, spoils
         self.loops = source_loops(scop)
 
     def visit(self, tree: Tree, prefix: isl.MultiUnionPwAff | None) -> Tree:
@@ -134,6 +139,8 @@ class Fusion:
         around = any(one and has_bands(rest) for one, rest in zip(free, (left_rest, right_rest), strict=True))
         if (around or rows) and not was_parallel:
             return None  # what runs inside of a parallel loop would run in order
+        if was_parallel and self.spoils(self.node(first, prefix), self.node(second, prefix)):
+            return None
         if not was_parallel and self.loses_sums(((left, left_rest, first), (right, right_rest, second)), prefix):
             return None
         legal = (

@@ -27,22 +27,29 @@ _MOST_PIECES = 24
 def split_loops(
     scop: Scop, dependences: Ordered, tree: isl.Schedule, lacks_vectors: Callable[[isl.ScheduleNode], bool]
 ) -> isl.Schedule:
-    """Split loops of the leaf bands where that alone makes one parallel or a vector loop.
+    """Split loops of the leaf bands where that alone makes one parallel or a vector loop, and loops around others where
+    it makes one parallel and nothing around is.
 
     lacks_vectors: whether a leaf band would have no vector loop as it is.
     """
     splitter = _Splitter(scop, dependences, lacks_vectors)
 
-    def descend(node: isl.ScheduleNode) -> isl.ScheduleNode:
+    def descend(node: isl.ScheduleNode, parallel: bool) -> isl.ScheduleNode:
         if node.get_type() == _BAND and not has_inner_bands(node):
             return splitter.leaf_band(node)
+        if node.get_type() == _BAND:
+            free = any(node.band_member_get_coincident(k) for k in range(node.band_n_member()))
+            parts = None if parallel or free else splitter.outer_parts(node)
+            if parts:
+                return splitter.split_loops_around(node, parts)
+            parallel = parallel or free
         for position in range(node.n_children()):
-            node = descend(node.child(position)).parent()
+            node = descend(node.child(position), parallel).parent()
         return node
 
     # filters may not bring in parameters that the domain at the root doesn't have
     every = isl.Set(f"[{', '.join(parameter.name for parameter in scop.parameters)}] -> {{ : }}")
-    split = descend(tree.align_params(every.get_space()).get_root()).get_schedule()
+    split = descend(tree.align_params(every.get_space()).get_root(), False).get_schedule()
     return tree if len(band_nodes(split)) == len(band_nodes(tree)) else split
 
 
@@ -62,6 +69,14 @@ class _Splitter(Struct, frozen=True, eq=False):
                 if parts:
                     return self.split_around(node, parts)
         return self.split_vector_loop(node)
+
+    def outer_parts(self, node: isl.ScheduleNode) -> list[isl.UnionSet] | None:
+        """The parts of a loop around others that is parallel but for one iteration: ``for i { w = p[i]; for j }``."""
+        return self.parts(node, 0, 0) if node.band_n_member() == 1 else None
+
+    def split_loops_around(self, node: isl.ScheduleNode, parts: list[isl.UnionSet]) -> isl.ScheduleNode:
+        """A copy of a loop, with all inside, for each part."""
+        return with_properties_below(self.scop, self.dependences, node.insert_sequence(filters_of(parts)))
 
     def split_around(self, node: isl.ScheduleNode, parts: list[isl.UnionSet]) -> isl.ScheduleNode:
         """A copy of the band for each part, each looked at anew."""

@@ -69,7 +69,8 @@ class _Unroller(Struct, eq=False):
     def around(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
         """A band with straight code in the place of all bands below, if that pays."""
         inner = tuple(inner_bands(node.child(0)))
-        if any(self.has_vectors(one) or self.sums_faster(node, one) for one in inner) or self.is_named(inner):
+        lanes = self.lanes_of(node)
+        if any(self.has_vectors(one, lanes) or self.sums_faster(node, one) for one in inner) or self.is_named(inner):
             return None
         depth = int(node.get_schedule_depth()) + int(node.band_n_member())
         still = settled(node.child(0), depth).parent()
@@ -84,7 +85,9 @@ class _Unroller(Struct, eq=False):
 
     def members(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
         """A band of statements without its small members, which become straight code, if that pays."""
-        if not node.band_get_permutable() or holds_contraction(self.setting, node) or self.has_vectors(node):
+        if not node.band_get_permutable() or holds_contraction(self.setting, node):
+            return None
+        if self.has_vectors(node, self.lanes_of(node)):
             return None
         for inner in (self.small_inside(node), self.without_skew(node)):
             if inner is None or not is_small_box(inner) or not is_short(inner.parent(), (inner,)):
@@ -162,15 +165,25 @@ class _Unroller(Struct, eq=False):
             walk.along_lines or walk.by_records for walk in (strides(self.setting.scop, schedule, k) for k in free)
         )
 
-    def has_vectors(self, node: isl.ScheduleNode) -> bool:
+    def lanes_of(self, node: isl.ScheduleNode) -> int:
+        """How many lanes of a vector the loops of a band that carry nothing have iterations for, at most."""
+        found, most = 0, self.setting.options.machine.vector_bytes
+        for member in range(node.band_n_member()):
+            if node.band_member_get_coincident(member):
+                points = values_of_member(node, member, most)
+                found = max(found, most if points is None else len(points))
+        return found
+
+    def has_vectors(self, node: isl.ScheduleNode, around: int) -> bool:
         """Whether a small loop of a band is a vector loop as good as any: it carries nothing and fills a vector, at
-        least one of the integers that C computes narrower ones in."""
+        least one of the integers that C computes narrower ones in, or as much of one as a loop around does, that has
+        iterations for `around` lanes."""
         schedule, machine = linear_schedule(self.setting.scop, node), self.setting.options.machine
         for member in range(node.band_n_member()):
             if node.band_member_get_coincident(member) and strides(self.setting.scop, schedule, member).contiguous:
                 points = values_of_member(node, member, MOST_INSTANCES)
                 work = Work.of(self.setting.scop, machine, node)
-                if points is not None and len(points) >= min(work.lanes, machine.lanes(ELEMENT // 2)):
+                if points is not None and len(points) >= min(work.lanes, machine.lanes(ELEMENT // 2), max(around, 2)):
                     return True
         return False
 

@@ -77,3 +77,26 @@ int main(void)
 def test_results_stay(run_c: Callable[..., str]) -> None:
     made = run_c(without_thresholds(text(ROUNDS)) + PROGRAM, "-O2", "-fopenmp", name="ours")
     assert made == run_c(source_of(ROUNDS, PARAMS).decode() + PROGRAM, "-O2", name="theirs")
+
+
+# Fluxes along both directions: a row has one more of the first ones, and variables keep them in one loop each.
+FLUXES = """for (i = 1; i < 59; i++) for (j = 1; j <= m; j++) {
+  float t = a[i][j] / (a[i + 1][j] + 2), u = t * t + a[i][j]; b[i][j] = t / u; }
+for (i = 1; i <= 59; i++) for (j = 1; j < m; j++) {
+  float t = a[i][j] / (a[i][j + 1] + 2), u = t * t + a[i][j]; c[i][j] = t / u; }"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        FLUXES,
+        FLUXES.replace("j = 1; j < m;", "j = 2; j <= m;"),
+    ],
+    ids=["last", "first"],
+)
+def test_what_ends_elsewhere_has_a_loop_with_that_end(body: str) -> None:
+    params = "int m, float a[61][70], float b[60][70], float c[60][70]"
+    found = in_one_form(optimize(source_of(body, params), Options(eager=True)).text.decode())
+    found = found[found.index("#pragma scop") :]
+    assert found.count("#pragma omp simd") >= 2
+    assert not re.search(r"if \(j [<>=]", found)

@@ -78,8 +78,6 @@ def test_what_they_lead_to_takes_their_place(body: str, arrays: set[str]) -> Non
     "body",
     [
         f"{ROWS} {{ double *r = a + i; r[0] = 0; r = b; r[1] = 0; }}",
-        f"{ROWS} {{ double *r = a + x[i]; x[i] = 3; r[1] = 0; }}",
-        f"{ROWS} {{ int *r = x + x[i]; r[0] = 3; r[1] = 4; }}",
         f"{ROWS} {{ int k = i; double *r = a + k; k = 3; r[0] = k; }}",
         f"{ROWS} {{ double *r = a + count; count = i; r[1] = 0; }}",
         f"{ROWS} {{ double *r = a + i; {{ double **t = &r; a[i] = 0; }} r[1] = 0; }}",

@@ -51,7 +51,6 @@ def test_updates_get_statements_of_their_own(statement: str, apart: list[str]) -
         "if (a[i] > 3) { c++; d += c; }",  # what is added changes
         "if (a[i] > 3) { c++; g += x[i]; }",  # in its order
         "if (a[i] > 3) { c++; d = i; }",
-        "if (a[i] > 3) { c++; a[i] = 0; }",
         "if (a[i] > 3) { r[i & 3]++; c++; }",
         "if (a[i]++ > 3) { c++; d++; }",
         "if (a[i] > 3) { c++; d *= 3; }",

@@ -43,6 +43,10 @@ def test_a_sparse_matrix_has_the_region_s_loops() -> None:
     assert "for (int k = a[i]; k < a[i + 1]; k++) { low = b[k] < low" in third
 
 
+def test_threads_count_where_a_build_hides_them_from_the_file() -> None:
+    assert "#if defined(_OPENMP) || defined(SCOPT_THREADS)\n" in memory_test(MATRIX).definition
+
+
 def test_loops_that_see_the_same_are_entered_once() -> None:
     (text,) = slices("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) y[i * m + j] = x[a[i] * m + j];")
     assert (

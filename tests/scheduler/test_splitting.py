@@ -28,6 +28,11 @@ WIDEST = """for (k = 0; k < n; k++) for (i = 0; i < n; i++) for (j = 0; j < n; j
   A[i][j] = A[i][j] > s ? A[i][j] : s; }"""
 
 
+# with a scalar that each row sets, in front of the loop along it
+ROWS = """for (k = 0; k < n; k++) for (i = 0; i < n; i++) { s = A[i][k];
+  if (s < 1e30) for (j = 0; j < n; j++) if (s + A[k][j] < A[i][j]) A[i][j] = s + A[k][j]; }"""
+
+
 def passed(body: str) -> tuple[Scop, MarkedSchedule]:
     """What isl schedules after all passes; checked to be legal."""
     scop = scop_of(body)
@@ -53,6 +58,17 @@ def test_paths_have_parallel_rows_and_vectors_on_both_sides(body: str) -> None:
     assert found.count("for (long i = 0; i < k; i++)") == found.count("for (long i = k + 1; i < n; i++)") == 1
     assert found.count("#pragma omp simd") == 6
     assert sum(mark.parallel for mark in marks(body)) >= 2
+
+
+def test_rows_that_set_a_scalar_are_parallel_on_both_sides() -> None:
+    found = text(ROWS)
+    assert found.count("for (long i = 0; i < k; i++)") == found.count("for (long i = k + 1; i < n; i++)") == 1
+    assert sum(mark.parallel for mark in marks(ROWS)) >= 2
+
+
+def test_loops_around_others_stay_whole_where_several_iterations_hand_on_values() -> None:
+    found = text(ROWS.replace("s + A[k][j] < A[i][j]", "i > 0 && s + A[i - 1][j] < A[i][j]"))
+    assert "for (long i = 0; i < n; i++)" in found
 
 
 def test_one_row_with_a_cell_that_all_others_read() -> None:

@@ -304,3 +304,28 @@ def test_sums_of_integers_along_lines_stay_loops_where_the_loop_around_steps(
 def test_what_never_runs(body: str, scheduler: str) -> None:
     result = optimize(source_of(body, params="int m, double *a, double *b"), Options(scheduler=scheduler))
     assert not {remark.id for remark in result.remarks} & {"internal.error", "schedule.simplified"}
+
+
+# Two passes of a transform of small blocks, then rounding: of eight numbers each.
+BLOCKS = "int n, int q[n][8][8], float a[n][8][8], float c[8][8], float w[8][8], unsigned char o[n][8][8]"
+BLOCK = """for (i = 0; i < n; i++) { float f[8][8];
+  for (int k = 0; k < 8; k++) for (j = 0; j < 8; j++) { float s = 0;
+    for (int p = 0; p < 8; p++) s += c[k][p] * a[i][p][j];
+    f[k][j] = s; }
+  for (int k = 0; k < 8; k++) for (j = 0; j < 8; j++) STORED; }"""
+
+
+@pytest.mark.parametrize(
+    "stored",
+    ["q[i][k][j] = (int)floorf(f[k][j] / w[k][j])", "o[i][k][j] = (unsigned char)f[k][j]"],
+    ids=["rounded", "narrow"],
+)
+def test_blocks_have_vectors_along_rows_and_what_spoils_them_has_a_loop_of_its_own(stored: str) -> None:
+    found = text(BLOCK.replace("STORED", stored), BLOCKS)
+    assert loops(found) == 5
+    assert found.count("#pragma omp simd") == 2
+
+
+def test_what_stores_cells_alike_shares_the_loop_of_a_block() -> None:
+    found = text(BLOCK.replace("STORED", "z[i][k][j] = f[k][j] / w[k][j]"), f"{BLOCKS}, float z[n][8][8]")
+    assert found.count("#pragma omp simd") == 1
