@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +25,11 @@ from scopt.expanded_macros import says_more, with_expanded_macros
 from scopt.frontend.region.naming import Placed, with_names
 from scopt.frontend.region.origins import macros_behind
 from scopt.frontend.region.parse import parse
+from scopt.frontend.region.small_distances import small_distances
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.syntax.user_functions import in_functions
 from scopt.frontend.text.openmp_lines import without_openmp
+from scopt.frontend.text.tokens import RawToken, scan
 from scopt.function_places import helper_text
 from scopt.isolation import Attempt, Failed, Finished, Task, run_tasks
 from scopt.line_directives import with_line_directives
@@ -49,18 +51,27 @@ _NOT_WANTED = frozenset(
 )
 
 
+# Of a version nothing is told.
+_AS_A_VERSION: Mapping[str, Any] = {"explain": False, "report": "", "tell_decisions": False}
 # Why nothing is looked for in them either.
 _NO_PARTS = frozenset({"budget.exceeded", "internal.error", "region.static-macro"})
 
 
 class _Done(Struct, frozen=True, eq=False):
     """A region, what became of it, and how long it took.
-    macros: integer macros that the text depends on, with their values."""
+    macros: integer macros that the text depends on, with their values. versions: what became of it for some values of
+    a variable, by the conditions under which it has these."""
 
     region: Region
     outcome: Outcome
     seconds: float
     macros: Mapping[str, int] = field(default_factory=dict)
+    versions: tuple[tuple[str, Outcome], ...] = ()
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """All that its text consists of."""
+        return (self.outcome, *(outcome for _, outcome in self.versions))
 
 
 def optimize(source: bytes | str, options: Options | None = None, *, file: str = "<stdin>") -> Result:
@@ -175,7 +186,9 @@ def _transformed(
         if outcome.value.error:
             raise InputError(outcome.value.error)
         macros = {**region.baked, **macros_behind(tu, region)} if outcome.value.text is not None else {}
-        return _Done(region, outcome.value, seconds, macros)
+        alone = outcome.value.text is None or given[number].some or options.decisions
+        versions = () if alone else (yield from _versions(placed, number, options))
+        return _Done(region, outcome.value, time.perf_counter() - started, macros, versions)
     if outcome.timed_out:
         hint = "allow more with --budget or --memory"
         remark = Remark("missed", "budget.exceeded", f"left as it was: {outcome.message}", region.location, hint)
@@ -184,6 +197,17 @@ def _transformed(
             "missed", "internal.error", f"left as it was: {outcome.message}", region.location, "please report this"
         )
     return _Done(region, Outcome(None, remarks=(remark,)), seconds)
+
+
+def _versions(placed: Placed, number: int, options: Options) -> Task[Outcome, tuple[tuple[str, Outcome], ...]]:
+    """What becomes of a region that has been transformed for small distances between its cells."""
+    found = []
+    for condition, region in small_distances(placed.tu, placed.region):
+        work = partial(transform, placed.tu, region, number)
+        made = yield from _in_time(work, region, replace(options, **_AS_A_VERSION))
+        if not isinstance(made, Failed) and made.value.text is not None and not made.value.error:
+            found.append((condition, made.value))
+    return tuple(found)
 
 
 def _in_time(
@@ -317,10 +341,17 @@ def _unproved(
 
 
 def _parts(tu: TranslationUnit, item: _Done) -> Parts:
-    region, outcome = item.region, item.outcome
+    region = item.region
     own = tu.preprocessed.raw.tokens_between(region.start + len(region.leading), region.end - len(region.trailing))
+    parts = _parts_of(tu, item, item.outcome, item.outcome.guard, own)
+    for (condition, outcome), text in zip(reversed(item.versions), _texts(tu, item), strict=False):
+        parts = replace(_parts_of(tu, item, outcome, _both(condition, outcome.guard), scan(text).tokens), inner=parts)
+    return parts
+
+
+def _parts_of(tu: TranslationUnit, item: _Done, outcome: Outcome, guard: str, own: Sequence[RawToken]) -> Parts:
     needed, prologue = outcome.allocations, outcome.prologue
-    return Parts(outcome.text or "", own, outcome.guard, item.macros, needed, prologue, tu.reserved, region.bare)
+    return Parts(outcome.text or "", own, guard, item.macros, needed, prologue, tu.reserved, item.region.bare)
 
 
 def _left(item: _Done, why: str) -> _Done:
@@ -333,8 +364,9 @@ def _left(item: _Done, why: str) -> _Done:
 def _needed(done: Iterable[_Done]) -> tuple[list[str], list[str]]:
     """Helper functions, by name, and definitions of other functions that the regions' texts call."""
     items = [*done]
-    helpers = sorted({name for item in items for name in item.outcome.helpers})
-    return helpers, [*dict.fromkeys(text for item in items for text in item.outcome.definitions)]
+    outcomes = [outcome for item in items for outcome in item.outcomes]
+    helpers = sorted({name for outcome in outcomes for name in outcome.helpers})
+    return helpers, [*dict.fromkeys(text for outcome in outcomes for text in outcome.definitions)]
 
 
 def _replacements(tu: TranslationUnit, done: Mapping[int, _Done], options: Options) -> dict[int | None, Replacement]:
@@ -360,19 +392,39 @@ def _new_bytes(tu: TranslationUnit, item: _Done) -> bytes:
 
     Where memory can't be had, macros have other values or the region's guard fails, the original runs.
     """
-    region, outcome = item.region, item.outcome
-    own = tu.source[region.start + len(region.leading) : region.end - len(region.trailing)]
-    original = Original(own, region.indent, region.newline, region.whole_lines, tu.reserved)
-    macros = " && ".join(f"({name}) == {value}" for name, value in sorted(item.macros.items()))
-    text = with_original(
-        outcome.text or "",
-        original,
-        macros=macros,
-        guard=outcome.guard,
-        needed=outcome.allocations,
-        prologue=outcome.prologue,
-    )
+    region = item.region
+    *_, text = _texts(tu, item)
+    original = _original(tu, item, b"")
     return region.leading + (in_braces(text, original) if region.bare else text) + region.trailing
+
+
+def _texts(tu: TranslationUnit, item: _Done) -> Iterator[bytes]:
+    """The texts that take a region's place, one in the other: for any values of its variables, then for some."""
+    region = item.region
+    macros = " && ".join(f"({name}) == {value}" for name, value in sorted(item.macros.items()))
+    text = tu.source[region.start + len(region.leading) : region.end - len(region.trailing)]
+    for condition, outcome in (("", item.outcome), *reversed(item.versions)):
+        text = with_original(
+            outcome.text or "",
+            _original(tu, item, text),
+            macros=macros,
+            guard=_both(condition, outcome.guard),
+            needed=outcome.allocations,
+            prologue=outcome.prologue,
+        )
+        yield text
+
+
+def _original(tu: TranslationUnit, item: _Done, text: bytes) -> Original:
+    region = item.region
+    return Original(text, region.indent, region.newline, region.whole_lines, tu.reserved)
+
+
+def _both(condition: str, guard: str) -> str:
+    """Two conditions, either of which may be empty."""
+    if condition and guard:
+        return f"{condition} && ({guard})" if "||" in guard else f"{condition} && {guard}"
+    return condition or guard
 
 
 def _remarks(item: _Done) -> tuple[Remark, ...]:

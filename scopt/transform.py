@@ -90,7 +90,9 @@ def _analysed(
     clock = Clock()
     # Where nobody asks for the transformation, it has to pay.
     asked = options.eager or region.pragmas.used
-    judged, sized = not (region.marked or asked or given.some), region.marked and not asked
+    # A version is better than what it is a version of.
+    wanted = region.marked or region.version
+    judged, sized = not (wanted or asked or given.some), wanted and not asked
     if region.function.decl.name in tu.cold_functions and judged:
         remark = Remark(
             "missed",

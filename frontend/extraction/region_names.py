@@ -63,6 +63,7 @@ class RegionNames(Struct, frozen=True, eq=False):
       cell each, whatever the member. narrowed: it computes with narrower types than the source says,
       or anew what an iteration of the source hands on to the next one, or without conditions that stages of a
       transform have. required: variables that mustn't be negative.
+    distances: as in `StageLoops`.
     """
 
     tu: TranslationUnit
@@ -76,6 +77,7 @@ class RegionNames(Struct, frozen=True, eq=False):
     whole: frozenset[str]
     narrowed: bool = False
     required: tuple[str, ...] = ()
+    distances: tuple[tuple[Any, int], ...] = ()
 
     def typed_names(self) -> tuple[dict[str, CType], set[str]]:
         """The types of iterators that loops declare, or that nothing but their names leads to; and all such variables
@@ -191,9 +193,8 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
     done = effects(*items)
-    return RegionNames(
-        tu, region, items, symbols, iterators, local_names, done, hoisted, whole, narrowed, stages.required
-    )
+    wanted = (stages.required, stages.distances)
+    return RegionNames(tu, region, items, symbols, iterators, local_names, done, hoisted, whole, narrowed, *wanted)
 
 
 def _with_plain_pointers(

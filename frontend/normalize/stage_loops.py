@@ -70,6 +70,15 @@ def with_stage_loops(
     return StageLoops(made, iterators, values, required, tuple(maker.distances), bool(maker.decided))
 
 
+def may_go_in_stages(loop: ir.For) -> bool:
+    """Whether a loop has the form of one of this kind, as far as it can be told by itself."""
+    name = loop_iterator(loop)
+    if name is None or loop.next is None:
+        return False
+    step = _step_of(loop.next, name)
+    return bool(names_of(step)) if step is not None else next(bits_of(name, loop.stmt), None) is not None
+
+
 def goes_in_stages(loop: ir.For, changing: Collection[str]) -> bool:
     """Whether a loop steps by, or asks for a bit of, what changes around it: it would be one of this kind if it were
     taken alone. changing: names that the region sets, declares or steps."""
