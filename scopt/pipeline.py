@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.alternative import Original, in_braces, with_original
 from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.splice import Replacement, pieces, splice
-from scopt.check.composition import Parts
 from scopt.check.written import unproved
 from scopt.clause_words import expanded_words, without_helpers
 from scopt.decision_file import RANDOM, read_decisions
@@ -29,12 +27,12 @@ from scopt.frontend.region.small_distances import small_distances
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.syntax.user_functions import in_functions
 from scopt.frontend.text.openmp_lines import without_openmp
-from scopt.frontend.text.tokens import RawToken, scan
 from scopt.function_places import helper_text
 from scopt.isolation import Attempt, Failed, Finished, Task, run_tasks
 from scopt.line_directives import with_line_directives
 from scopt.options import Options, check_options
 from scopt.recursion import DEEPEST, recursion
+from scopt.region_texts import Texts, known_parts, new_bytes
 from scopt.schedule_file import read_schedules
 from scopt.scheduler.base import UNSCHEDULED
 from scopt.scheduler.influence.guidance import check_influence_file
@@ -51,8 +49,6 @@ _NOT_WANTED = frozenset(
 )
 
 
-# Of a version nothing is told.
-_AS_A_VERSION: Mapping[str, Any] = {"explain": False, "report": "", "tell_decisions": False}
 # Why nothing is looked for in them either.
 _NO_PARTS = frozenset({"budget.exceeded", "internal.error", "region.static-macro"})
 
@@ -72,6 +68,11 @@ class _Done(Struct, frozen=True, eq=False):
     def outcomes(self) -> tuple[Outcome, ...]:
         """All that its text consists of."""
         return (self.outcome, *(outcome for _, outcome in self.versions))
+
+    @property
+    def texts(self) -> Texts:
+        """What takes the region's place."""
+        return Texts(self.region, self.macros, (("", self.outcome), *reversed(self.versions)))
 
 
 def optimize(source: bytes | str, options: Options | None = None, *, file: str = "<stdin>") -> Result:
@@ -203,8 +204,8 @@ def _versions(placed: Placed, number: int, options: Options) -> Task[Outcome, tu
     """What becomes of a region that has been transformed for small distances between its cells."""
     found = []
     for condition, region in small_distances(placed.tu, placed.region):
-        work = partial(transform, placed.tu, region, number)
-        made = yield from _in_time(work, region, replace(options, **_AS_A_VERSION))
+        quiet = replace(options, explain=False, report=False, tell_decisions=False)
+        made = yield from _in_time(partial(transform, placed.tu, region, number), region, quiet)
         if not isinstance(made, Failed) and made.value.text is not None and not made.value.error:
             found.append((condition, made.value))
     return tuple(found)
@@ -276,35 +277,41 @@ def _in_parts_of(
     """With the parts of some marked regions, and what is to be told of them: nothing where a region stays whole."""
     if not refused:
         return done, ()
-    from scopt.frontend.region.parts import news, parts_of  # one run in many needs it
+    from scopt.frontend.region.parts import is_whole, news, parts_of  # one run in many needs it
 
     try:
         again, found = parts_of([item.region for item in refused], tu, options)
     except InputError:
         return done, ()
+    refused = [item for item in refused if not any(is_whole(one, item.region) for one in found.regions)]
+    regions = [one for one in found.regions if any(one.lies_in(item.region) for item in refused)]
     first = len(done)
-    parts = {first + position: Placed(again, region) for position, region in enumerate(found.regions)}
+    parts = {first + position: Placed(again, region) for position, region in enumerate(regions)}
     given = (Wanted(),) * (first + len(parts))
     told = news(found.remarks, (remark for item in refused for remark in item.outcome.remarks))
     made = _all_transformed(parts, options, given, end)
-    gaining = [one.region.start for one in made.values() if any(gain.got for gain in one.outcome.gains)]
-    parted = [one for one in refused if any(one.region.start <= start < one.region.end for start in gaining)]
-    whole = [one.region for one in refused if _is_idle(one) and one not in parted]
-    made = {k: one for k, one in made.items() if not any(r.start <= one.region.start < r.end for r in whole)}
+    gaining = [one.region for one in made.values() if any(gain.got for gain in one.outcome.gains)]
+    parted = [one for one in refused if any(part.lies_in(one.region) for part in gaining)]
+    kept = [one.region for one in refused if _is_idle(one) and one not in parted]
+    made = {k: one for k, one in made.items() if not any(one.region.lies_in(whole) for whole in kept)}
     left = {k: _in_parts(one) for k, one in done.items() if one in parted and _is_idle(one)}
-    return done | left | made, () if whole and not left else told
+    return done | left | made, () if kept and not left else told
 
 
 def _is_idle(item: _Done) -> bool:
-    """Whether a marked region gains nothing as a whole, some of whose loops it executes as they are."""
+    """Whether a marked region may gain nothing as a whole, or less than its parts do: some of its loops are executed as
+    they are, or go in stages."""
     return item.outcome.idle and item.region.marked and not item.region.pragmas.used
 
 
 def _in_parts(item: _Done) -> _Done:
     """The region as it was, but for parts of it."""
     message = "as a whole, it would have neither parallel loops nor vector loops: only loops inside are transformed"
-    remark = Remark("missed", "region.no-gain", message, item.region.location, "give these bounds that don't change")
-    why = (one for one in item.outcome.remarks if one.id == "statement.opaque")
+    hint = "give these bounds that don't change"
+    if any(one.id == "statement.stages" for one in item.outcome.remarks):
+        message, hint = "some loops go in stages: the region's parts are transformed by themselves", ""
+    remark = Remark("missed", "region.no-gain", message, item.region.location, hint)
+    why = (one for one in item.outcome.remarks if one.id in ("statement.opaque", "statement.stages"))
     return replace(item, outcome=Outcome(None, remarks=(*why, remark), seconds=item.outcome.seconds))
 
 
@@ -334,24 +341,10 @@ def _unproved(
     tu: TranslationUnit, done: Mapping[int, _Done], replacements: Mapping[int | None, Replacement], text: bytes
 ) -> dict[int, str]:
     """What is wrong with the new texts of regions, by their numbers."""
-    regions = {number: _parts(tu, item) for number, item in done.items()}
+    regions = {number: known_parts(tu, item.texts) for number, item in done.items()}
     helpers, definitions = _needed(done.values())
     helper = (helper_definitions(helpers, tu.long_type, tu.reserved),) if helpers else ()
     return unproved(tu.preprocessed.raw, regions, replacements, (*helper, *definitions), text)
-
-
-def _parts(tu: TranslationUnit, item: _Done) -> Parts:
-    region = item.region
-    own = tu.preprocessed.raw.tokens_between(region.start + len(region.leading), region.end - len(region.trailing))
-    parts = _parts_of(tu, item, item.outcome, item.outcome.guard, own)
-    for (condition, outcome), text in zip(reversed(item.versions), _texts(tu, item), strict=False):
-        parts = replace(_parts_of(tu, item, outcome, _both(condition, outcome.guard), scan(text).tokens), inner=parts)
-    return parts
-
-
-def _parts_of(tu: TranslationUnit, item: _Done, outcome: Outcome, guard: str, own: Sequence[RawToken]) -> Parts:
-    needed, prologue = outcome.allocations, outcome.prologue
-    return Parts(outcome.text or "", own, guard, item.macros, needed, prologue, tu.reserved, item.region.bare)
 
 
 def _left(item: _Done, why: str) -> _Done:
@@ -373,7 +366,7 @@ def _replacements(tu: TranslationUnit, done: Mapping[int, _Done], options: Optio
     """The texts of transformed regions, and, by None, the helper functions that they call, in front of the first
     function that has one."""
     replacements: dict[int | None, Replacement] = {
-        number: (item.region.start, item.region.end, _new_bytes(tu, item)) for number, item in done.items()
+        number: (item.region.start, item.region.end, new_bytes(tu, item.texts)) for number, item in done.items()
     }
     helpers, definitions = _needed(done.values())
     if helpers or definitions:
@@ -384,47 +377,6 @@ def _replacements(tu: TranslationUnit, done: Mapping[int, _Done], options: Optio
         raw, newline = tu.preprocessed.raw, next(iter(done.values())).region.newline
         return {key: with_line_directives(raw, one, newline, tu.file) for key, one in replacements.items()}
     return replacements
-
-
-def _new_bytes(tu: TranslationUnit, item: _Done) -> bytes:
-    """What stands in the region's place: its comments and the printed text, indented like the original, with the file's
-    line ends.
-
-    Where memory can't be had, macros have other values or the region's guard fails, the original runs.
-    """
-    region = item.region
-    *_, text = _texts(tu, item)
-    original = _original(tu, item, b"")
-    return region.leading + (in_braces(text, original) if region.bare else text) + region.trailing
-
-
-def _texts(tu: TranslationUnit, item: _Done) -> Iterator[bytes]:
-    """The texts that take a region's place, one in the other: for any values of its variables, then for some."""
-    region = item.region
-    macros = " && ".join(f"({name}) == {value}" for name, value in sorted(item.macros.items()))
-    text = tu.source[region.start + len(region.leading) : region.end - len(region.trailing)]
-    for condition, outcome in (("", item.outcome), *reversed(item.versions)):
-        text = with_original(
-            outcome.text or "",
-            _original(tu, item, text),
-            macros=macros,
-            guard=_both(condition, outcome.guard),
-            needed=outcome.allocations,
-            prologue=outcome.prologue,
-        )
-        yield text
-
-
-def _original(tu: TranslationUnit, item: _Done, text: bytes) -> Original:
-    region = item.region
-    return Original(text, region.indent, region.newline, region.whole_lines, tu.reserved)
-
-
-def _both(condition: str, guard: str) -> str:
-    """Two conditions, either of which may be empty."""
-    if condition and guard:
-        return f"{condition} && ({guard})" if "||" in guard else f"{condition} && {guard}"
-    return condition or guard
 
 
 def _remarks(item: _Done) -> tuple[Remark, ...]:

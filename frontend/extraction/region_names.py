@@ -61,8 +61,8 @@ class RegionNames(Struct, frozen=True, eq=False):
     iterator_names, local_names: of its loops, and declared in it. effects: what it reads and writes.
     hoisted: sizes, members and products that variables of their own stand for. whole: bases whose structures are one
       cell each, whatever the member. narrowed: it computes with narrower types than the source says,
-      or anew what an iteration of the source hands on to the next one, or without conditions that stages of a
-      transform have. required: variables that mustn't be negative.
+      or anew what an iteration of the source hands on to the next one, or goes through the blocks
+      of a stage. required: variables that mustn't be negative.
     distances: as in `StageLoops`.
     """
 
@@ -186,7 +186,7 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - iterators
     whole_types = {name: symbol.type for name, symbol in symbols.items()}
     narrow, symbols = with_narrow_variables(members.items, symbols, (plain & local_names).__contains__)
-    narrowed = anew or stages.decided or any(symbols[name].type is not whole_types[name] for name in local_names)
+    narrowed = anew or stages.changed or any(symbols[name].type is not whole_types[name] for name in local_names)
     narrow, chosen = with_choice_variables(narrow, symbols, reserved)
     symbols, local_names = {**symbols, **chosen}, local_names | chosen.keys()
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)

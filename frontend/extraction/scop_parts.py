@@ -270,7 +270,7 @@ def _as_a_whole(refusal: Refusal) -> Remark:
 def _in_stages(refusal: Refusal) -> Remark:
     """What is said of a statement in a loop that goes in stages."""
     reason = refusal.remark
-    return Remark("analysis", "loop.stages", reason.message, reason.location, reason.hint)
+    return Remark("analysis", "statement.stages", reason.message, reason.location, reason.hint)
 
 
 def _involves(values: isl.Set, name: str) -> bool:

@@ -1,9 +1,9 @@
-"""A body of a loop over numbers where one bit of its iterator is known: conditions that ask for the bit are decided, and
-the number that differs in that bit is a sum."""
+"""A body of a loop over numbers where one bit of its iterator is known: conditions that ask for the bit are decided,
+and the number that differs in that bit is a sum."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -14,7 +14,7 @@ from scopt.ir.effects import effects
 from scopt.ir.truths import truth
 from scopt.ir.walks import mapped, same_tree, walk
 
-_OTHER_BELOW = {"<": False, "<=": False, ">": True, ">=": True}
+_OTHER_BELOW: Mapping[str, bool] = {"<": False, "<=": False, ">": True, ">=": True}
 
 
 class Bit(Struct, frozen=True, eq=False):
@@ -62,17 +62,18 @@ class Bit(Struct, frozen=True, eq=False):
                 held = self.decided(inner, on=on)
                 return None if held is None else not held
             case ir.BinaryOp(op="&&" | "||" as op):
-                sides = [self.decided(side, on=on) for side in (node.left, node.right)]
+                left, right = (self.decided(side, on=on) for side in (node.left, node.right))
                 ends = op == "||"
-                return ends if ends in sides else None if None in sides else not ends
+                # What stands in front is evaluated in any case.
+                return ends if left is ends else None if left is None else right
             case ir.BinaryOp(op="==" | "!=" as op):
                 for side, value in ((node.left, node.right), (node.right, node.left)):
                     if (asked := self.asked(side, value)) is not None:
-                        return (asked == on) == (op == "==")
+                        return (asked is on) is (op == "==")
             case ir.BinaryOp(op=op) if op in _OTHER_BELOW:
                 for side, own, above in ((node.left, node.right, True), (node.right, node.left, False)):
                     if self.is_other(side) and isinstance(own, ir.ID) and own.name == self.name:
-                        return (_OTHER_BELOW[op] == above) != on
+                        return (_OTHER_BELOW[str(op)] is above) is not on
         return None
 
     def asked(self, side: Any, value: Any) -> bool | None:
@@ -101,9 +102,8 @@ class Bit(Struct, frozen=True, eq=False):
                 held = self.decided(node, on=on)
                 if held is not None:
                     return ir.Constant("int", str(int(held)), node.coord)
-                # what is decided doesn't end the evaluation
                 for side, other in ((left, right), (right, left)):
-                    if self.decided(side, on=on) is not None:
+                    if self.decided(side, on=on) is (op == "&&"):
                         return truth(self.half(other, on=on))
             case ir.UnaryOp() | ir.BinaryOp() if not self.is_set(node) and self.decided(node, on=on) is not None:
                 return ir.Constant("int", str(int(bool(self.decided(node, on=on)))), node.coord)

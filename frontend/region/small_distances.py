@@ -1,5 +1,5 @@
-"""Loops of transforms that go in stages, where the distance is a small number: with the number in the place of its name,
-short loops become straight code, and the loop over blocks is one along lines.
+"""Loops of transforms that go in stages, where the distance is a small number: with the number in the place of its
+name, short loops become straight code, and the loop over blocks is one along lines.
 
 Such a region has a text of its own for each of these numbers, which runs where the name has that value. Blocks are so
 short that compilers put vectors together from whole ones; of code with branches they make none.

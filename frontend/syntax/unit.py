@@ -61,6 +61,10 @@ class Region(Struct, frozen=True, eq=False):
     threads: bool = False
     version: bool = False
 
+    def lies_in(self, other: Region) -> bool:
+        """Whether it begins in another region of the file."""
+        return other.start <= self.start < other.end
+
 
 class TranslationUnit(Struct, frozen=True, eq=False):
     """A parsed file.
