@@ -141,15 +141,7 @@ def bits_of(name: str, body: Any) -> Iterator[Bit]:
     conditions = [node.cond for node in walk(body) if isinstance(node, ir.If | ir.TernaryOp)]
     found: list[Any] = []
     for node in (node for subscript in subscripts for node in walk(subscript)):
-        if not isinstance(node, ir.BinaryOp) or node.op not in ("^", "|", "+", "-", "&"):
-            continue
-        for own, mask in ((node.left, node.right), (node.right, node.left)):
-            if not isinstance(own, ir.ID) or own.name != name or (node.op == "-" and own is node.right):
-                continue
-            if node.op == "&":
-                if not isinstance(mask, ir.UnaryOp) or mask.op != "~":
-                    continue
-                mask = mask.expr
+        for mask in masks_of(node, name):
             if any(same_tree(mask, other) for other in found):
                 continue
             bit = Bit(name, mask)
@@ -157,6 +149,19 @@ def bits_of(name: str, body: Any) -> Iterator[Bit]:
             if node.op == "^" or asks:
                 found.append(mask)
                 yield bit
+
+
+def masks_of(node: Any, name: str) -> Iterator[Any]:
+    """What an expression may differ from an iterator in: ``i ^ h``, ``i | h``, ``i & ~h``, ``i - h``."""
+    if not isinstance(node, ir.BinaryOp) or node.op not in ("^", "|", "+", "-", "&"):
+        return
+    for own, mask in ((node.left, node.right), (node.right, node.left)):
+        if not isinstance(own, ir.ID) or own.name != name or (node.op == "-" and own is node.right):
+            continue
+        if node.op != "&":
+            yield mask
+        elif isinstance(mask, ir.UnaryOp) and mask.op == "~":
+            yield mask.expr
 
 
 def does_something(body: Any) -> bool:

@@ -8,10 +8,10 @@ from typing import Any
 from msgspec import Struct
 
 from scopt import ir
-from scopt.frontend.normalize.bit_halves import Bit, bits_of, does_something
+from scopt.frontend.normalize.bit_halves import Bit, bits_of, does_something, masks_of
 from scopt.frontend.normalize.members import has_jump
 from scopt.frontend.normalize.stage_values import CountedLoop, StageValues, loop_over, operand
-from scopt.frontend.normalize.tree_rewriting import items_of, number, step_of, substituted, value_of
+from scopt.frontend.normalize.tree_rewriting import number, step_of, substituted, value_of
 from scopt.frontend.syntax.symbols import is_value
 from scopt.ir.constants import constant_value
 from scopt.ir.effects import changes_of
@@ -41,17 +41,13 @@ class BitLoops(Struct, frozen=True, eq=False):
 
     def with_partners(self, body: Any, loop: CountedLoop) -> Any:
         """A body with the values of variables such as ``int l = i ^ h;`` in their places."""
-        for item in items_of(body):
-            for decl in item.decls if isinstance(item, ir.DeclList) else (item,):
-                if not isinstance(decl, ir.Decl) or not isinstance(decl.init, ir.BinaryOp):
-                    continue
-                symbol, value = self.known.fixed.symbols.get(decl.name), decl.init
-                if symbol is None or not is_value(symbol) or symbol.type.spelling != loop.type.spelling:
-                    continue
-                if not any(Bit(loop.name, mask).is_other(value) for mask in (value.left, value.right)):
-                    continue
-                if changes_of(decl.name, body) == 1:
-                    body = substituted(_without_value(body, decl), decl.name, value)
+        for decl in [node for node in walk(body) if isinstance(node, ir.Decl) and isinstance(node.init, ir.BinaryOp)]:
+            symbol, value = self.known.fixed.symbols.get(decl.name), decl.init
+            if symbol is None or not is_value(symbol) or symbol.type.spelling != loop.type.spelling:
+                continue
+            masks = [mask for mask in masks_of(value, loop.name) if self.known.joins(loop.type, mask)]
+            if masks and changes_of(decl.name, body) == 1:
+                body = substituted(_without_value(body, decl), decl.name, value)
         return body
 
     def halves(self, node: ir.For, loop: CountedLoop, bit: Bit, reached: list[str]) -> ir.For | None:
@@ -113,12 +109,12 @@ class BitLoops(Struct, frozen=True, eq=False):
 
 
 def _without_value(body: Any, decl: ir.Decl) -> Any:
-    """A block without a declaration that it has."""
-    kept = []
-    for item in items_of(body):
-        if isinstance(item, ir.DeclList) and decl in item.decls:
-            others = [one for one in item.decls if one is not decl]
-            item = changed(item, decls=others) if others else None
-        if item is not None and item is not decl:
-            kept.append(item)
-    return ir.Compound(kept, body.coord)
+    """A statement without a declaration in it."""
+
+    def change(node: Any) -> Any:
+        if isinstance(node, ir.DeclList) and decl in node.decls:
+            others = [one for one in node.decls if one is not decl]
+            return changed(node, decls=others) if others else ir.EmptyStatement(node.coord)
+        return ir.EmptyStatement(node.coord) if node is decl else node
+
+    return replaced(body, change)

@@ -48,8 +48,27 @@ class VariableSteps(Struct, frozen=True, eq=False):
         place: Any = ir.BinaryOp("*", ir.ID(block), _factor(step), node.coord)
         if value_of(loop.start) != 0:
             place = ir.BinaryOp("+", loop.start, place, node.coord)
+        shifted = shifted if loop.type.signed else self.with_quotients(shifted, loop, entry)
         body = substituted(shifted, loop.name, place)
         return loop_over(block, loop.type, ir.ID(number_of), body, node)
+
+    def with_quotients(self, body: Any, loop: CountedLoop, entry: str) -> Any:
+        """A body with names for quotients of what it doesn't change: unsigned products that have quotients for operands
+        may wrap around in ways that nobody can tell. entry: what has to hold for these to be evaluated."""
+        names: dict[str, str] = {}
+
+        def change(node: Any) -> Any:
+            if not isinstance(node, ir.BinaryOp) or node.op not in ("/", ">>") or not self.known.joins(loop.type, node):
+                return node
+            value = constant_value(node.right, self.known.fixed.symbols)
+            if value is None or value <= 0 or constant_value(node, self.known.fixed.symbols) is not None:
+                return node
+            text = operand(node)
+            if text not in names:
+                names[text] = self.known.named(f"{loop.name}_part", loop.type, f"{entry} ? {text} : 0", node)
+            return ir.ID(names[text], node.coord)
+
+        return replaced(body, change)
 
     def tests(self, loop: CountedLoop, step: Any) -> list[str] | None:
         """What has to hold for a loop to end behind its last block."""

@@ -62,7 +62,7 @@ def _values(
     for value in range(longest + 1):
         made = [(constant_value(substituted(one, name, number(value)), symbols), factor) for one, factor in distances]
         lengths = [0 if length is None else length * 2 // factor for length, factor in made]
-        if all(1 < length <= longest for length in lengths):
+        if all(1 < length <= longest and not length & (length - 1) for length in lengths):
             yield value
 
 

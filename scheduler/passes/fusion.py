@@ -228,8 +228,7 @@ class Fusion:
         dependences: others than those with reductions in their order."""
         asked, own = dependences or self.dependences, self.agreeing(domain, prefix)
         return own.moves(asked.shared, member).zero and all(
-            own.moves(ranges, member).zero
-            and (own.stays_inside(ranges) or own.moves(asked.reuse[name], member).zero)
+            own.moves(ranges, member).zero and (own.stays_inside(ranges) or own.moves(asked.reuse[name], member).zero)
             for name, ranges in asked.ranges.items()
         )
 
