@@ -11,7 +11,7 @@ from scopt.frontend.normalize.stage_values import LONG_BITS, CountedLoop, StageV
 from scopt.frontend.normalize.tree_rewriting import mentions, names_of, number, step_of, substituted, value_of
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.ir.constants import constant_value
-from scopt.ir.walks import changed, mapped, replaced
+from scopt.ir.walks import changed, mapped, replaced, walk
 
 _LARGEST = {32: "4294967295", 64: "9223372036854775807"}
 
@@ -43,7 +43,8 @@ class VariableSteps(Struct, frozen=True, eq=False):
             return None
         entry = " && ".join(dict.fromkeys([*reached, entry]))
         number_of = known.number(loop.name, f"{entry} ? {' && '.join(tests)} ? {whole} : -1 : 0", *read)
-        known.distances.append((step, 2))
+        if any(isinstance(one, ir.For) for one in walk(node.stmt)):
+            known.distances.append((step, 2))
         block = known.iterator(f"{loop.name}_block")
         place: Any = ir.BinaryOp("*", ir.ID(block), _factor(step), node.coord)
         if value_of(loop.start) != 0:
