@@ -206,9 +206,9 @@ def _versions(placed: Placed, number: int, options: Options) -> Task[Outcome, tu
     for condition, region in small_distances(placed.tu, placed.region):
         quiet = replace(options, explain=False, report=False, tell_decisions=False)
         made = yield from _in_time(partial(transform, placed.tu, region, number), region, quiet)
-        usable = not (isinstance(made, Failed) or made.value.error or made.value.allocations)
-        if usable and made.value.text is not None:
-            found.append((condition, made.value))
+        if isinstance(made, Failed) or made.value.error or made.value.allocations or made.value.text is None:
+            continue
+        found.append((condition, made.value))
     return tuple(found)
 
 
