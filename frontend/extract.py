@@ -37,8 +37,8 @@ def extract(tu: TranslationUnit, region: Region, name: str, *, assume_apart: boo
 def extract_whole(
     tu: TranslationUnit, region: Region, name: str, *, assume_apart: bool = False
 ) -> tuple[Scop, Mapping[str, Refusal]]:
-    """The SCoP of a region, and why some of its statements are loops or the like that are executed as a whole, by the
-    statements' names.
+    """The SCoP of a region, and why some of its statements are loops or the like that are executed as a whole, or in
+    loops that go in stages, by the statements' names.
 
     Where subscripts show that arrays of one dimension hold rows, the region is read again with that knowledge.
     """
@@ -52,7 +52,7 @@ def extract_whole(
         tree = walk.tree(known)
     if walk.wanted_values:
         raise walk.wanted_values[0]
-    return ScopParts(walk, name, known, assume_apart).scop(tree), walk.obstacles
+    return ScopParts(walk, name, known, assume_apart).scop(tree), {**walk.obstacles, **walk.stages}
 
 
 def _walk(tu: TranslationUnit, region: Region, shapes: Mapping[str, RowShape]) -> RegionWalk:

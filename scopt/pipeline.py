@@ -13,10 +13,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.alternative import Original, in_braces, with_original
 from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.splice import Replacement, pieces, splice
-from scopt.check.composition import Parts
 from scopt.check.written import unproved
 from scopt.clause_words import expanded_words, without_helpers
 from scopt.decision_file import RANDOM, read_decisions
@@ -25,6 +23,7 @@ from scopt.expanded_macros import says_more, with_expanded_macros
 from scopt.frontend.region.naming import Placed, with_names
 from scopt.frontend.region.origins import macros_behind
 from scopt.frontend.region.parse import parse
+from scopt.frontend.region.small_distances import small_distances
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.syntax.user_functions import in_functions
 from scopt.frontend.text.openmp_lines import without_openmp
@@ -33,6 +32,7 @@ from scopt.isolation import Attempt, Failed, Finished, Task, run_tasks
 from scopt.line_directives import with_line_directives
 from scopt.options import Options, check_options
 from scopt.recursion import DEEPEST, recursion
+from scopt.region_texts import Texts, known_parts, new_bytes
 from scopt.schedule_file import read_schedules
 from scopt.scheduler.base import UNSCHEDULED
 from scopt.scheduler.influence.guidance import check_influence_file
@@ -55,12 +55,24 @@ _NO_PARTS = frozenset({"budget.exceeded", "internal.error", "region.static-macro
 
 class _Done(Struct, frozen=True, eq=False):
     """A region, what became of it, and how long it took.
-    macros: integer macros that the text depends on, with their values."""
+    macros: integer macros that the text depends on, with their values. versions: what became of it for some values of
+    a variable, by the conditions under which it has these."""
 
     region: Region
     outcome: Outcome
     seconds: float
     macros: Mapping[str, int] = field(default_factory=dict)
+    versions: tuple[tuple[str, Outcome], ...] = ()
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """All that its text consists of."""
+        return (self.outcome, *(outcome for _, outcome in self.versions))
+
+    @property
+    def texts(self) -> Texts:
+        """What takes the region's place."""
+        return Texts(self.region, self.macros, (("", self.outcome), *reversed(self.versions)))
 
 
 def optimize(source: bytes | str, options: Options | None = None, *, file: str = "<stdin>") -> Result:
@@ -175,7 +187,9 @@ def _transformed(
         if outcome.value.error:
             raise InputError(outcome.value.error)
         macros = {**region.baked, **macros_behind(tu, region)} if outcome.value.text is not None else {}
-        return _Done(region, outcome.value, seconds, macros)
+        alone = outcome.value.text is None or given[number].some or options.decisions
+        versions = () if alone else (yield from _versions(placed, number, options))
+        return _Done(region, outcome.value, time.perf_counter() - started, macros, versions)
     if outcome.timed_out:
         hint = "allow more with --budget or --memory"
         remark = Remark("missed", "budget.exceeded", f"left as it was: {outcome.message}", region.location, hint)
@@ -184,6 +198,18 @@ def _transformed(
             "missed", "internal.error", f"left as it was: {outcome.message}", region.location, "please report this"
         )
     return _Done(region, Outcome(None, remarks=(remark,)), seconds)
+
+
+def _versions(placed: Placed, number: int, options: Options) -> Task[Outcome, tuple[tuple[str, Outcome], ...]]:
+    """What becomes of a region that has been transformed for small distances between its cells."""
+    found = []
+    for condition, region in small_distances(placed.tu, placed.region):
+        quiet = replace(options, explain=False, report=False, tell_decisions=False)
+        made = yield from _in_time(partial(transform, placed.tu, region, number), region, quiet)
+        if isinstance(made, Failed) or made.value.error or made.value.allocations or made.value.text is None:
+            continue
+        found.append((condition, made.value))
+    return tuple(found)
 
 
 def _in_time(
@@ -252,35 +278,41 @@ def _in_parts_of(
     """With the parts of some marked regions, and what is to be told of them: nothing where a region stays whole."""
     if not refused:
         return done, ()
-    from scopt.frontend.region.parts import news, parts_of  # one run in many needs it
+    from scopt.frontend.region.parts import is_whole, news, parts_of  # one run in many needs it
 
     try:
         again, found = parts_of([item.region for item in refused], tu, options)
     except InputError:
         return done, ()
+    refused = [item for item in refused if not any(is_whole(one, item.region) for one in found.regions)]
+    regions = [one for one in found.regions if any(one.lies_in(item.region) for item in refused)]
     first = len(done)
-    parts = {first + position: Placed(again, region) for position, region in enumerate(found.regions)}
+    parts = {first + position: Placed(again, region) for position, region in enumerate(regions)}
     given = (Wanted(),) * (first + len(parts))
     told = news(found.remarks, (remark for item in refused for remark in item.outcome.remarks))
     made = _all_transformed(parts, options, given, end)
-    gaining = [one.region.start for one in made.values() if any(gain.got for gain in one.outcome.gains)]
-    parted = [one for one in refused if any(one.region.start <= start < one.region.end for start in gaining)]
-    whole = [one.region for one in refused if _is_idle(one) and one not in parted]
-    made = {k: one for k, one in made.items() if not any(r.start <= one.region.start < r.end for r in whole)}
+    gaining = [one.region for one in made.values() if any(gain.got for gain in one.outcome.gains)]
+    parted = [one for one in refused if any(part.lies_in(one.region) for part in gaining)]
+    kept = [one.region for one in refused if _is_idle(one) and one not in parted]
+    made = {k: one for k, one in made.items() if not any(one.region.lies_in(whole) for whole in kept)}
     left = {k: _in_parts(one) for k, one in done.items() if one in parted and _is_idle(one)}
-    return done | left | made, () if whole and not left else told
+    return done | left | made, () if kept and not left else told
 
 
 def _is_idle(item: _Done) -> bool:
-    """Whether a marked region gains nothing as a whole, some of whose loops it executes as they are."""
+    """Whether a marked region may gain nothing as a whole, or less than its parts do: some of its loops are executed as
+    they are, or go in stages."""
     return item.outcome.idle and item.region.marked and not item.region.pragmas.used
 
 
 def _in_parts(item: _Done) -> _Done:
     """The region as it was, but for parts of it."""
     message = "as a whole, it would have neither parallel loops nor vector loops: only loops inside are transformed"
-    remark = Remark("missed", "region.no-gain", message, item.region.location, "give these bounds that don't change")
-    why = (one for one in item.outcome.remarks if one.id == "statement.opaque")
+    hint = "give these bounds that don't change"
+    if any(one.id == "statement.stages" for one in item.outcome.remarks):
+        message, hint = "some loops go in stages: the region's parts are transformed by themselves", ""
+    remark = Remark("missed", "region.no-gain", message, item.region.location, hint)
+    why = (one for one in item.outcome.remarks if one.id in ("statement.opaque", "statement.stages"))
     return replace(item, outcome=Outcome(None, remarks=(*why, remark), seconds=item.outcome.seconds))
 
 
@@ -310,17 +342,10 @@ def _unproved(
     tu: TranslationUnit, done: Mapping[int, _Done], replacements: Mapping[int | None, Replacement], text: bytes
 ) -> dict[int, str]:
     """What is wrong with the new texts of regions, by their numbers."""
-    regions = {number: _parts(tu, item) for number, item in done.items()}
+    regions = {number: known_parts(tu, item.texts) for number, item in done.items()}
     helpers, definitions = _needed(done.values())
     helper = (helper_definitions(helpers, tu.long_type, tu.reserved),) if helpers else ()
     return unproved(tu.preprocessed.raw, regions, replacements, (*helper, *definitions), text)
-
-
-def _parts(tu: TranslationUnit, item: _Done) -> Parts:
-    region, outcome = item.region, item.outcome
-    own = tu.preprocessed.raw.tokens_between(region.start + len(region.leading), region.end - len(region.trailing))
-    needed, prologue = outcome.allocations, outcome.prologue
-    return Parts(outcome.text or "", own, outcome.guard, item.macros, needed, prologue, tu.reserved, region.bare)
 
 
 def _left(item: _Done, why: str) -> _Done:
@@ -333,15 +358,16 @@ def _left(item: _Done, why: str) -> _Done:
 def _needed(done: Iterable[_Done]) -> tuple[list[str], list[str]]:
     """Helper functions, by name, and definitions of other functions that the regions' texts call."""
     items = [*done]
-    helpers = sorted({name for item in items for name in item.outcome.helpers})
-    return helpers, [*dict.fromkeys(text for item in items for text in item.outcome.definitions)]
+    outcomes = [outcome for item in items for outcome in item.outcomes]
+    helpers = sorted({name for outcome in outcomes for name in outcome.helpers})
+    return helpers, [*dict.fromkeys(text for outcome in outcomes for text in outcome.definitions)]
 
 
 def _replacements(tu: TranslationUnit, done: Mapping[int, _Done], options: Options) -> dict[int | None, Replacement]:
     """The texts of transformed regions, and, by None, the helper functions that they call, in front of the first
     function that has one."""
     replacements: dict[int | None, Replacement] = {
-        number: (item.region.start, item.region.end, _new_bytes(tu, item)) for number, item in done.items()
+        number: (item.region.start, item.region.end, new_bytes(tu, item.texts)) for number, item in done.items()
     }
     helpers, definitions = _needed(done.values())
     if helpers or definitions:
@@ -352,27 +378,6 @@ def _replacements(tu: TranslationUnit, done: Mapping[int, _Done], options: Optio
         raw, newline = tu.preprocessed.raw, next(iter(done.values())).region.newline
         return {key: with_line_directives(raw, one, newline, tu.file) for key, one in replacements.items()}
     return replacements
-
-
-def _new_bytes(tu: TranslationUnit, item: _Done) -> bytes:
-    """What stands in the region's place: its comments and the printed text, indented like the original, with the file's
-    line ends.
-
-    Where memory can't be had, macros have other values or the region's guard fails, the original runs.
-    """
-    region, outcome = item.region, item.outcome
-    own = tu.source[region.start + len(region.leading) : region.end - len(region.trailing)]
-    original = Original(own, region.indent, region.newline, region.whole_lines, tu.reserved)
-    macros = " && ".join(f"({name}) == {value}" for name, value in sorted(item.macros.items()))
-    text = with_original(
-        outcome.text or "",
-        original,
-        macros=macros,
-        guard=outcome.guard,
-        needed=outcome.allocations,
-        prologue=outcome.prologue,
-    )
-    return region.leading + (in_braces(text, original) if region.bare else text) + region.trailing
 
 
 def _remarks(item: _Done) -> tuple[Remark, ...]:

@@ -1,8 +1,7 @@
 """Every id that a remark can have: what it means, and what to do about it.
 
-The one list that the help texts of SARIF's rules, the suggestions of remarks without one of their own, and
-`docs/remarks.md` come from. A test compares it with the ids in the source; ``python -m scopt.remark_ids`` prints the
-list for the document. An id that was released doesn't change.
+The one list that help texts of SARIF's rules, suggestions of remarks without one, and `docs/remarks.md` come from. A
+test compares it with the source; ``python -m scopt.remark_ids`` prints it. An id that was released doesn't change.
 """
 
 from __future__ import annotations
@@ -18,11 +17,8 @@ RemarkKind = Literal["passed", "missed", "analysis"]
 
 
 class RemarkId(Struct, frozen=True):
-    """One id.
-
-    title: what is the case, in a few words. meaning: why that matters, in a sentence or two. advice: what the user can
-    do, in the imperative, without a full stop; never empty for a `missed` one.
-    """
+    """title: what is the case, in a few words. meaning: why that matters, in a sentence or two. advice: what the user
+    can do, in the imperative, without a full stop; never empty for a `missed` one."""
 
     id: str
     kind: RemarkKind
@@ -148,6 +144,9 @@ loop.iterator-modified: the iterator is modified in its loop
 loop.not-equal: a loop that ends with '!=' might not end
   The iterator may step over the value, or start behind it.
   > use '<' or '>'
+loop.stages: the loop goes in stages, at distances that change around it
+  In one stage, iterations may have nothing to do with each other.
+  > mark the loop inside
 loop.step: the step is not the addition of a constant
   Iterations have to be numbered evenly.
   > use a constant step
@@ -340,6 +339,8 @@ schedule.statements-kept: scalars and arrays keep their cells
   > write the schedule with --emit=schedule and the same options, and change that one
 schedule.sampled: a schedule drawn at random
   Which point of the schedule space --scheduler sample took.
+statement.stages: a loop goes in stages
+  Its parts are looked at by themselves.
 statement.opaque: a loop or switch that is executed as a whole
   Its own iterations depend on data, and stay as they are; the loops around it may be transformed.
   > give the loop affine bounds, and no jumps out of it

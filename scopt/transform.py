@@ -91,7 +91,9 @@ def _analysed(
     clock = Clock()
     # Where nobody asks for the transformation, it has to pay.
     asked = options.eager or region.pragmas.used
-    judged, sized = not (region.marked or asked or given.some), region.marked and not asked
+    # A version is better than what it is a version of.
+    wanted = region.marked or region.version
+    judged, sized = not (wanted or asked or given.some), wanted and not asked
     if region.function.decl.name in tu.cold_functions and judged:
         remark = Remark(
             "missed",
@@ -196,11 +198,13 @@ def _outcome(work: Work) -> Outcome:
 
 
 def _is_idle(scop: Scop, made: Generated) -> bool:
-    """Whether there are loops that are executed as a whole, and no others gain anything."""
+    """Whether there are loops that are executed as a whole, and no others gain anything; or loops that go in stages,
+    which only a part of the region can be taken for."""
     marks = [item.mark for item in items(made.nest.body) if isinstance(item, For)]
     gaining = any(mark.parallel or mark.simd or mark.jammed or mark.around for mark in marks)
     tiles = made.marked.tilings or made.marked.packed or made.marked.strips
-    return not (gaining or tiles) and any(remark.id == "statement.opaque" for remark in scop.assumptions)
+    told = {remark.id for remark in scop.assumptions}
+    return "statement.stages" in told or (not (gaining or tiles) and "statement.opaque" in told)
 
 
 def _is_vain(work: Work, made: Generated) -> bool:

@@ -113,7 +113,8 @@ class RegionArrays(Struct, frozen=True, eq=False):
         if base in self.names.whole:
             array = self.array(base, node)
             assert array is not None
-            if len(reference.subscripts) < array.rank or any(before < array.rank for before in reference.before):
+            rank = 1 if array.flat else array.rank
+            if len(reference.subscripts) < rank or any(before < rank for before in reference.before):
                 raise self.names.refuse(
                     "access.struct", f"members before all subscripts of '{base}' are not supported", node
                 )

@@ -33,6 +33,7 @@ from scopt.frontend.normalize.normal import normalized
 from scopt.frontend.normalize.outer_products import with_outer_products
 from scopt.frontend.normalize.picked_rows import with_picked_rows
 from scopt.frontend.normalize.separate_updates import with_separate_updates
+from scopt.frontend.normalize.stage_loops import with_stage_loops
 from scopt.frontend.syntax.liveness import may_be_read_after
 from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.openmp_variables import refuse_other_variables
@@ -61,7 +62,9 @@ class RegionNames(Struct, frozen=True, eq=False):
     iterator_names, local_names: of its loops, and declared in it. effects: what it reads and writes.
     hoisted: sizes, members and products that variables of their own stand for. whole: bases whose structures are one
       cell each, whatever the member. narrowed: it computes with narrower types than the source says,
-      or anew what an iteration of the source hands on to the next one.
+      or anew what an iteration of the source hands on to the next one, or goes through the blocks
+      of a stage. required: variables that mustn't be negative.
+    distances: as in `StageLoops`.
     """
 
     tu: TranslationUnit
@@ -74,6 +77,8 @@ class RegionNames(Struct, frozen=True, eq=False):
     hoisted: tuple[Hoisted, ...]
     whole: frozenset[str]
     narrowed: bool = False
+    required: tuple[str, ...] = ()
+    distances: tuple[tuple[Any, int], ...] = ()
 
     def typed_names(self) -> tuple[dict[str, CType], set[str]]:
         """The types of iterators that loops declare, or that nothing but their names leads to; and all such variables
@@ -151,11 +156,14 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     _refuse_thread_local(tu, region, items, symbols)
     items = substituted_locals(items, _local_names(tu, region, symbols, unique))
     inside = local_names | unique.iterators
-    items = with_outer_products(items, facts_of(tu, region.function), symbols, inside)
-    types = ExpressionTypes(symbols, tu.structs, region.symbolic, region.types)
     reserved = tu.reserved | set(ISL_WORDS)
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
-    items, told = with_conditions_inside(items, symbols, unique.iterators, types, reserved, read_after)
+    stages = with_stage_loops(items, symbols, inside, region.symbolic, reserved, tu.long_type, read_after)
+    items, iterators = stages.items, unique.iterators | stages.iterators
+    symbols, inside = {**symbols, **{one.symbol.name: one.symbol for one in stages.values}}, inside | iterators
+    items = with_outer_products(items, facts_of(tu, region.function), symbols, inside)
+    types = ExpressionTypes(symbols, tu.structs, region.symbolic, region.types)
+    items, told = with_conditions_inside(items, symbols, iterators, types, reserved, read_after)
     symbols, local_names = {**symbols, **told}, local_names | told.keys()
     items = with_separate_updates(with_branch_values(items, symbols, types), symbols, types)
     items, picking = with_picked_rows(items, symbols, types, inside | told.keys(), reserved)
@@ -176,19 +184,20 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     if tu.strict_aliasing:
         symbols = with_rows(symbols, [one.symbol.name for one in (*found, *behind)])
         members.symbols = symbols
-    hoisted = (*sizes, *found, *cells, *behind, *hoist_products(members, region.symbolic))
+    hoisted = (*stages.values, *sizes, *found, *cells, *behind, *hoist_products(members, region.symbolic))
     # From here on accesses and the like are told by their nodes.
-    plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - unique.iterators
+    plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - iterators
     whole_types = {name: symbol.type for name, symbol in symbols.items()}
     narrow, symbols = with_narrow_variables(members.items, symbols, (plain & local_names).__contains__)
-    narrowed = anew or any(symbols[name].type is not whole_types[name] for name in local_names)
+    narrowed = anew or stages.changed or any(symbols[name].type is not whole_types[name] for name in local_names)
     narrow, chosen = with_choice_variables(narrow, symbols, reserved)
     symbols, local_names = {**symbols, **chosen}, local_names | chosen.keys()
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
     done = effects(*items)
-    return RegionNames(tu, region, items, symbols, unique.iterators, local_names, done, hoisted, whole, narrowed)
+    wanted = (stages.required, stages.distances)
+    return RegionNames(tu, region, items, symbols, iterators, local_names, done, hoisted, whole, narrowed, *wanted)
 
 
 def _with_plain_pointers(

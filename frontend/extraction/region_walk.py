@@ -24,12 +24,13 @@ from scopt.frontend.model.reached_parts import conjunction
 from scopt.frontend.model.value_ranges import values_of_subscripts
 from scopt.frontend.normalize.once import runs_once
 from scopt.frontend.normalize.opaque import blocking, construct_of, leaving, out_of_statements
+from scopt.frontend.normalize.stage_loops import goes_in_stages
 from scopt.frontend.syntax.constructs import construct_text
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.ir.effects import effects
 from scopt.ir.scop import Array, CType
 from scopt.ir.truths import conjuncts
-from scopt.ir.walks import changed, copied, mapped
+from scopt.ir.walks import changed, copied, mapped, walk
 
 
 class RawStatement(Struct, frozen=True, eq=False):
@@ -55,12 +56,14 @@ class Place(Struct, frozen=True, eq=False):
     domain: isl.Set
     loops: tuple[Any, ...] = ()
     split: bool = False
+    staged: Any = None
 
 
 class RegionWalk(Struct, frozen=True, eq=False):
     """What has been found so far.
 
-    statements: kills too. obstacles: by statement, why it is executed as a whole. unknown: remarks on cells that only
+    statements: kills too. obstacles: by statement, why it is executed as a whole. stages: by statement, that it is one
+    of loops that only a part of the region can be taken for. unknown: remarks on cells that only
     the run tells. intervals: of subscripts, once one of them has been asked for; trusted: arrays whose
     declared sizes are. wanted_values: refusals that hold unless the next reading of the region does without values of
     macros. survey: subscripts of arrays of one dimension.
@@ -71,6 +74,7 @@ class RegionWalk(Struct, frozen=True, eq=False):
     arrays: RegionArrays
     statements: list[RawStatement] = field(default_factory=list)
     obstacles: dict[str, Refusal] = field(default_factory=dict)
+    stages: dict[str, Refusal] = field(default_factory=dict)
     unknown: list[Remark] = field(default_factory=list)
     wanted_values: list[Refusal] = field(default_factory=list)
     survey: Survey = field(default_factory=Survey)
@@ -81,10 +85,19 @@ class RegionWalk(Struct, frozen=True, eq=False):
         """Collect statements and accesses; their order. known: of the parameters. Raises Refusal."""
         for item in self.names.items:
             self.refuse_control(item)
+        self.require_numbers(known)
         tree = self.sequence(self.names.items, Place((), known))
         if tree is None or all(raw.kill for raw in self.statements):
             raise Refusal("region.empty", "the region contains no statement", self.names.region.location)
         return tree
+
+    def require_numbers(self, known: isl.Set) -> None:
+        """Take for granted that what stands for numbers of iterations does. Raises Refusal."""
+        scope = self.affine.scope(known, ())
+        for name in self.names.required:
+            negative = condition(ir.BinaryOp("<", ir.ID(name), ir.Constant("int", "0")), scope)
+            if not scope.assume(negative):
+                raise self.names.refuse("loop.step", "the loop's step is not a constant", self.names.items[0])
 
     def sequence(self, items: Iterable[Any], place: Place) -> Tree | None:
         parts = [tree for item in items if (tree := self.visit(item, place)) is not None]
@@ -137,7 +150,8 @@ class RegionWalk(Struct, frozen=True, eq=False):
             return self.opaque(node, place, refusal)
         self.affine.types[loop.iterator] = iterator_type
         loops = (*place.loops, self.names.origin(node))
-        inside = Place((*place.iterators, loop.iterator), loop.domain, loops, place.split)
+        staged = node if self.goes_in_stages(node) else place.staged
+        inside = Place((*place.iterators, loop.iterator), loop.domain, loops, place.split, staged)
         bodies = self.bodies(node.stmt, Body(node, inside.iterators, inside.domain))
         borders = parts(Body(node, inside.iterators, inside.domain), bodies, self.affine.scope) if bodies else []
         if len(borders) < 2:
@@ -312,7 +326,10 @@ class RegionWalk(Struct, frozen=True, eq=False):
             self.unknown.append(
                 Remark("analysis", "access.unknown-cell", message, self.names.location(error.node), error.hint)
             )
-        return Leaf(self.add(body, place, accesses))
+        name = self.add(body, place, accesses)
+        if place.staged is not None:
+            self.stages[name] = self.stage(place.staged)
+        return Leaf(name)
 
     def bounds(self, subscript: Any) -> tuple[int, int] | None:
         """The least and the greatest value of a subscript, where types and constants bound it."""
@@ -349,7 +366,18 @@ class RegionWalk(Struct, frozen=True, eq=False):
             raise refusal
         leaf = self.leaf(node, place)
         self.obstacles[leaf.statement] = refusal
+        found = next((one for one in walk(node) if isinstance(one, ir.For) and self.goes_in_stages(one)), None)
+        if found is not None:
+            self.stages[leaf.statement] = self.stage(found)
         return leaf
+
+    def goes_in_stages(self, node: ir.For) -> bool:
+        names = self.names
+        return goes_in_stages(node, names.iterator_names | names.local_names | names.effects.assigned)
+
+    def stage(self, node: Any) -> Refusal:
+        message = "the loop goes in stages, at distances that change around it"
+        return self.names.refuse("loop.stages", message, node)
 
     def control(self, construct: Any) -> Refusal:
         said = construct_of(construct)

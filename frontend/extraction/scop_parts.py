@@ -101,6 +101,7 @@ class ScopParts(Struct, frozen=True, eq=False):
                 *self.trusted(),
                 *self.walk.unknown,
                 *map(_as_a_whole, self.walk.obstacles.values()),
+                *map(_in_stages, self.walk.stages.values()),
             ),
             guard=guard,
             prologue=tuple(one.text for one in self.names.hoisted),
@@ -264,6 +265,12 @@ def _as_a_whole(refusal: Refusal) -> Remark:
     reason = refusal.remark
     message = f"this is executed as a whole in each iteration of the loops around it: {reason.message}"
     return Remark("analysis", "statement.opaque", message, reason.location, reason.hint)
+
+
+def _in_stages(refusal: Refusal) -> Remark:
+    """What is said of a statement in a loop that goes in stages."""
+    reason = refusal.remark
+    return Remark("analysis", "statement.stages", reason.message, reason.location, reason.hint)
 
 
 def _involves(values: isl.Set, name: str) -> bool:

@@ -312,8 +312,8 @@ class AccessCollector(Struct):
     def member(self, found: Reference, kind: AccessKind, node: Any) -> None:
         """A read or write of a member, or of a part of an element that is one cell as a whole."""
         array, part = self.names.member(found, node)
-        if array.flat and not part:
-            found = self.with_rows(array, found, node)
+        if array.flat:
+            found = self.with_rows(array, found, node, whole=part)
         if len(found.subscripts) != array.rank and not part:
             raise self.names.refuse(
                 "access.partial",
@@ -323,17 +323,18 @@ class AccessCollector(Struct):
         for subscript in found.subscripts:
             self.read(subscript)
         if array.rank and not array.local and not array.flat:
-            alone = _element(node) is not None and not part
+            alone = _element(node) is not None and (not part or array.rank == 1)
             self.reader.note(array, found.subscripts[0] if alone else None)
         exact, cells = self.elements(array, found.subscripts[: array.rank], kind)
         self.add(array, "may-write" if kind == "write" and (part or not exact) else kind, cells, node)
 
-    def with_rows(self, array: Array, found: Reference, node: Any) -> Reference:
-        """A reference to members of structures that lie in rows, with a subscript for each dimension."""
+    def with_rows(self, array: Array, found: Reference, node: Any, *, whole: bool) -> Reference:
+        """A reference to members of structures that lie in rows, with a subscript for each dimension. whole: the array
+        is that of the structures."""
         element = _element(node)
         assert element is not None  # else there were no rows
         if element not in self.divided:
-            shape = self.names.shapes[array.within]
+            shape = self.names.shapes[array.spelling if whole else array.within]
             self.divided[element] = self.reader.with_rows(shape, element, found.subscripts[0])
         rows = reference_of(self.divided[element]).subscripts
         more = len(rows) - 1

@@ -13,9 +13,10 @@ from typing import Any
 from msgspec import Struct, field
 
 from scopt import ir
+from scopt.frontend.normalize.fixed_values import FixedValues
 from scopt.frontend.normalize.members import Hoisted, MemberHoister, Use, has_jump
-from scopt.ir.constants import constant_value, promotion, typed_constant, usual_conversion
-from scopt.ir.ctypes import Symbol, ctype_of
+from scopt.ir.constants import constant_value
+from scopt.ir.ctypes import Symbol
 from scopt.ir.effects import effects
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import CType
@@ -86,46 +87,9 @@ class _Hoister(Struct, frozen=True, eq=False):
 
     def type_of(self, node: Any) -> CType | None:
         """The type of an expression of variables that the region doesn't change; None for everything else."""
-        symbols = self.around.symbols
-        match node:
-            case ir.ID(name=name):
-                symbol = symbols.get(name)
-                if symbol is None or not self.is_fixed(symbol):
-                    return None
-                return promotion(symbol.type, symbols)
-            case ir.BinaryOp(op="+" | "-" | "*" | "/" | "%"):
-                left, right = self.type_of(node.left), self.type_of(node.right)
-                return usual_conversion(left, right, symbols) if left is not None and right is not None else None
-            case ir.BinaryOp(op="<<" | ">>"):
-                return self.type_of(node.left) if self.type_of(node.right) is not None else None
-            case ir.UnaryOp(op="-" | "+" | "~"):
-                return self.type_of(node.expr)
-            case ir.Cast():
-                ctype = ctype_of(node.to_type, symbols) if self.type_of(node.expr) is not None else None
-                return promotion(ctype, symbols) if ctype is not None and ctype.integer and ctype.bits else None
-            case ir.Constant():
-                found = typed_constant(node, symbols)
-                return promotion(found[1], symbols) if found is not None else None
-        return None
-
-    def is_fixed(self, symbol: Symbol) -> bool:
-        """Whether a name is an integer variable that the region doesn't change."""
-        if (
-            symbol.dims
-            or symbol.pointer
-            or not symbol.type.integer
-            or not symbol.type.bits
-            or symbol.type.volatile
-            or symbol.type.atomic
-        ):
-            return False
-        if (
-            symbol.kind not in ("local", "parameter", "global")
-            or symbol.name in self.symbolic
-            or symbol.name in self.around.inside
-        ):
-            return False
-        return symbol.name not in effects(*self.around.items).assigned
+        around = self.around
+        changing = {*self.symbolic, *around.inside, *effects(*around.items).assigned}
+        return FixedValues(around.symbols, changing).type_of(node)
 
     def name(self, node: Any, guards: tuple[Any, ...] | None) -> None:
         use = Use(node, guards)

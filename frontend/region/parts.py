@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
+from scopt import ir
 from scopt.diagnostics import Remark
 from scopt.frontend.region.autodetect import Detected, Search
 from scopt.frontend.region.parse import parse
 from scopt.frontend.region.placement import with_directives
 from scopt.frontend.region.regions import runs_between
 from scopt.frontend.syntax.unit import Region, TranslationUnit
+from scopt.ir.walks import walk
 from scopt.options import Options
 
 
@@ -39,3 +41,12 @@ def news(remarks: Iterable[Remark], told: Iterable[Remark]) -> tuple[Remark, ...
     """The remarks that say something else than those that were told, wherever these were about."""
     said = {(remark.id, remark.message) for remark in told}
     return tuple(remark for remark in remarks if (remark.id, remark.message) not in said)
+
+
+def is_whole(part: Region, region: Region) -> bool:
+    """Whether a part of a marked region has all of its loops."""
+    return part.lies_in(region) and _loops(part) == _loops(region)
+
+
+def _loops(region: Region) -> int:
+    return sum(isinstance(node, ir.For) for node in walk(*region.items))

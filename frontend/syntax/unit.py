@@ -34,7 +34,7 @@ class Region(Struct, frozen=True, eq=False):
     bare: it is the whole body of another statement, without braces: what stands in its place has to be one statement.
     pragmas: what the ``#pragma scopt`` before it and inside it ask for (they are not counted among `directives`).
     part: found in a marked region that can't be taken as a whole. threads: it has a loop that the program's own
-      pragmas run in threads.
+      pragmas run in threads. version: it has a number in the place of a variable.
     """
 
     function: ir.FuncDef
@@ -59,6 +59,11 @@ class Region(Struct, frozen=True, eq=False):
     bare: bool = False
     part: bool = False
     threads: bool = False
+    version: bool = False
+
+    def lies_in(self, other: Region) -> bool:
+        """Whether it begins in another region of the file."""
+        return other.start <= self.start < other.end
 
 
 class TranslationUnit(Struct, frozen=True, eq=False):

@@ -27,7 +27,7 @@ from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, sh
 from scopt.scheduler.locality.tile_sizes import band_sizes, diamond_sizes, row_piece, vector_sizes
 from scopt.scheduler.locality.tiling import atomic, interleaved, near_sizes, shaped_tiles, sizes_for, tiled, wavefront
 
-# Of a band whose parallel loop may have few iterations: a vector loop, and two around it.
+# Of a band without tiles whose parallel loop may have few iterations: a vector loop, and two around it.
 _DEEP = 3
 
 
@@ -52,7 +52,8 @@ class LeafLoops(Struct, frozen=True, eq=False):
         collapse = 1
         if plan.parallel is not None:
             of = self.setting
-            if plan.parallel == 0 and width >= _DEEP and not (plan.skew or plan.threads):
+            deep = width >= _DEEP or (plan.tile and plan.tile_vector)
+            if plan.parallel == 0 and deep and not (plan.skew or plan.threads):
                 size = default_sizes(of, node, plan)[0] if plan.tile else 1
                 collapse = collapsed_loops(of, node, 0, Work.of(of.scop, of.options.machine, node).trips[0], size)
             private = private_for_wavefront(of, node) if plan.skew else private_for(of, node, plan.parallel)

@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import pairwise, product
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.astgen.allocation import Allocation
 from scopt.astgen.emit.loop_hints import NOT_UNROLLED, UNROLLED, is_for_both
@@ -32,7 +33,8 @@ class Parts(Struct, frozen=True, dict=True):
     text: the region's verified text. original: the tokens of the region as it was. guard: C expression under which
     the text may run; empty: always. macros: values of macros under which it may. allocations: of arrays that it uses.
     prologue: declarations that text, guard and allocations need. reserved: names that mustn't be declared. bare: what
-    takes the region's place has to be one statement.
+    takes the region's place has to be one statement. inner: what is known of `original`, where that is a text itself
+    with the region as it was in it; left: the tokens of that text that the preprocessor leaves.
     """
 
     text: str
@@ -43,11 +45,13 @@ class Parts(Struct, frozen=True, dict=True):
     prologue: tuple[str, ...] = ()
     reserved: frozenset[str] = frozenset()
     bare: bool = False
+    inner: Parts | None = None
+    left: Words = ()
 
     @cached_property
     def words(self) -> dict[str, Words]:
         """The text, the original and the guard as tokens."""
-        original = tuple(spelled(token) for token in self.original if token.kind != "comment")
+        original = self.left or tuple(spelled(token) for token in self.original if token.kind != "comment")
         return {"text": tokens_of(self.text, hints=False), "original": original, "guard": tokens_of(self.guard)}
 
 
@@ -59,11 +63,15 @@ def check_composed(new: bytes | Sequence[RawToken], parts: Parts) -> None:
     new: the bytes, or their tokens where they stand. There may be ``#line`` directives among them.
     """
     tokens = scan(new).tokens if isinstance(new, bytes) else new
+    if parts.inner is not None:
+        check_composed(parts.original, replace(parts.inner, bare=False))
     for words in parts.words.values():
         _check_balance(words)
     pieces = _pieces(parts)
     for macros in (True, False) if parts.macros else (True,):
         words = tuple(_kept(tokens, parts.macros, macros))
+        if parts.inner is not None:
+            parts = replace(parts, left=tuple(_kept(parts.original, parts.macros, macros)))
         parses = list(_Parser(words, parts, pieces).parses())
         if not parses:
             raise InternalError("what takes the region's place isn't made of its text and the original statements")

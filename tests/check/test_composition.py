@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import product
 
 import pytest
+from msgspec.structs import replace
 
 from scopt.astgen.allocation import Allocation
 from scopt.astgen.alternative import Original, in_braces, with_original
@@ -70,6 +71,41 @@ def test_what_is_put_together_passes(
     source = scan(b"void f(void)\n{\n" + OWN + b"}\n")
     _, _, numbered = with_line_directives(source, (len(b"void f(void)\n{\n"), len(source.text) - 2, new), "\n", "f.c")
     check_composed(numbered, parts)
+
+
+SMALL = "b[0] = a[0];\n"
+
+
+def nested(case: tuple[dict[str, int], str, tuple[Allocation, ...], tuple[str, ...]]) -> tuple[bytes, Parts]:
+    """The same inside of a text for one value of a variable."""
+    inner, known = composed(*case)
+    condition = " && ".join(f"({name}) == {value}" for name, value in sorted(case[0].items()))
+    original = Original(inner, "  ", "\n", True, RESERVED)
+    new = with_original(SMALL, original, macros=condition, guard="n == 1", needed=(), prologue=())
+    return new, Parts(SMALL, scan(inner).tokens, "n == 1", case[0], reserved=RESERVED, inner=known)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_texts_in_one_another_pass(case: tuple[dict[str, int], str, tuple[Allocation, ...], tuple[str, ...]]) -> None:
+    new, parts = nested(case)
+    check_composed(new, parts)
+    for old, other in (
+        (b"n == 1", b"n == 2"),
+        (b"} else", b"}"),
+        (b"b[0]", b"b[1]"),
+        (b"free(rows);", b""),
+        (b"n > 5", b"n > 4"),
+    ):
+        if old in new:
+            changed = new.replace(old, other, 1)
+            inner = parts.original if old in (b"n == 1", b"} else", b"b[0]") else scan(nested_part(changed)).tokens
+            with pytest.raises(InternalError):
+                check_composed(changed, replace(parts, original=inner))
+
+
+def nested_part(new: bytes) -> bytes:
+    """The text in the other one's place."""
+    return new[new.index(b"{", new.index(b"else")) + 1 : new.rindex(b"}")]
 
 
 def mutants(text: str) -> Iterator[str]:

@@ -203,6 +203,14 @@ def test_structures_lie_in_rows(body: str) -> None:
     assert all(array.flat for array in made.arrays.values() if array.within)
 
 
+def test_structures_that_are_copied_as_a_whole_lie_in_rows() -> None:
+    made = members("c[i * m + j] = d[i * m + j]; c[i * m + j].g = 2;")
+    assert {one.variable: (one.rank, one.flat) for one in made.arrays.values()} == {"c": (2, True), "d": (2, True)}
+    written = [a.relation for s in made.statements for a in s.accesses if a.is_write]
+    wanted = isl.Map("[n, m] -> { S0[i, j] -> c[i, j] : 0 <= i < n and 0 <= j < m }")
+    assert written[0].is_equal(wanted), written[0]
+
+
 def test_members_that_are_arrays_lie_in_rows_of_structures() -> None:
     """The dimensions of the member come behind those of the rows."""
     made = members("c[i * m + j].v[1] = d[i * m + j].v[0] + c[i * m + j].r;")
@@ -221,7 +229,6 @@ def test_members_that_are_arrays_lie_in_rows_of_structures() -> None:
         "c[i * m + j].r = d[i * m + j].g; c->g = 2;",
         "c[i * m + j].r = d[i * m + j].g; c[j * n + i].g = 2;",
         "c[i * m + j].r = d[i * m + j].g; c[i * m + 2 * j].g = 2;",
-        "c[i * m + j] = d[i * m + j]; c[i * m + j].g = 2;",  # one cell as a whole
     ],
 )
 def test_other_structures_lie_in_one_row(body: str) -> None:

@@ -185,7 +185,7 @@ REFUSED = [
     ("for (unsigned u = un - 1; u >= 0; u--) x[u] = 0;", "loop.wrap"),
     ("for (unsigned u = 10; u >= 0; u--) x[u] = 0;", "loop.wrap"),
     ("for (i = 0; i != n; i += 2) x[i] = 0;", "loop.not-equal"),
-    ("for (i = 0; i < n; i += n) x[i] = 0;", "loop.step"),
+    ("for (i = 0; i < n; i += idx[0]) x[i] = 0;", "loop.step"),
     ("for (i = 0; i < n; i *= 2) x[i] = 0;", "loop.step"),
     ("for (i = 0, j = 0; i < n; i++, j += x[i]) x[i] = 0;", "loop.form"),
     ("for (i = 0, j = 0; i < n; i++, j += i) x[j] = 0;", "loop.form"),
