@@ -390,10 +390,8 @@ def reference() -> str:
         lines += [f"## {heading}", "", *([introduction, ""] if introduction else [])]
         for one in known_ids().values():
             if one.kind == kind:
-                lines += [
-                    f"**`{one.id}`**: {one.title}. {one.meaning}" + (f" *To do:* {one.advice}." if one.advice else ""),
-                    "",
-                ]
+                advice = f" *To do:* {one.advice}." if one.advice else ""
+                lines += [f"**`{one.id}`**: {one.title}. {one.meaning}{advice}", ""]
     return "\n".join(lines)
 
 

@@ -195,8 +195,7 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
-    done = effects(*items)
-    wanted = (stages.required, stages.distances)
+    wanted, done = (stages.required, stages.distances), effects(*items)
     return RegionNames(tu, region, items, symbols, iterators, local_names, done, hoisted, whole, narrowed, *wanted)
 
 
