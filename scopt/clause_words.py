@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from scopt.diagnostics import Location, Remark
 from scopt.frontend.text.macros import Macro
 
-_WITH_PARENTHESES = frozenset(("simdlen", "if", "private", "firstprivate", "reduction", "schedule"))
+_WITH_PARENTHESES = frozenset(("simdlen", "collapse", "if", "private", "firstprivate", "reduction", "schedule"))
 _ALONE = frozenset(("omp", "parallel", "for", "simd", "static", "dynamic", "guided", "min", "max"))
 # All that `emit_c.pragma_text` writes and OpenMP gives a meaning.
 WORDS = _WITH_PARENTHESES | _ALONE

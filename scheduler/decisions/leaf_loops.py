@@ -53,7 +53,8 @@ class LeafLoops(Struct, frozen=True, eq=False):
         if plan.parallel is not None:
             of = self.setting
             deep = width >= _DEEP or (plan.tile and plan.tile_vector)
-            if plan.parallel == 0 and deep and not (plan.skew or plan.threads):
+            sums = plan.threads or of.deps.reductions  # the next loop might need copies that this one doesn't
+            if plan.parallel == 0 and deep and not (plan.skew or sums):
                 size = default_sizes(of, node, plan)[0] if plan.tile else 1
                 collapse = collapsed_loops(of, node, 0, Work.of(of.scop, of.options.machine, node).trips[0], size)
             private = private_for_wavefront(of, node) if plan.skew else private_for(of, node, plan.parallel)

@@ -124,7 +124,14 @@ def _row(scop: Scop, deps: Dependences, array: Array, shared: Collection[str]) -
         one.array == array.name and one.source not in tail and one.sink in tail for one in deps.strict().select("flow")
     )
     row = replace(row, tail=frozenset(tail))
+    if depth > 1 and all(_writes_somewhere(row.statements[name]) for name in tail):
+        return None  # strips run these in order behind vectors
     return row if given and row.gains else None
+
+
+def _writes_somewhere(statement: Statement) -> bool:
+    """Whether data name the cells that a statement writes."""
+    return all(not access.relation.is_single_valued() for access in statement.accesses if access.is_write)
 
 
 def _sums(scop: Scop, deps: Dependences, row: _Row) -> Iterator[Array]:

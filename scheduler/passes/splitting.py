@@ -15,13 +15,16 @@ from msgspec import Struct
 
 from scopt.ir.scop import Scop
 from scopt.poly.bands import Ordered, active, band_nodes, distances, with_properties_below, zero
-from scopt.poly.isl_utils import joined, maps_of
+from scopt.poly.isl_utils import joined, maps_of, sets_of
 from scopt.poly.restructure import filters_of, has_inner_bands, reordered
+from scopt.scheduler.decisions.small_loops import span
 from scopt.scheduler.locality.strides import linear_schedule, strides
 
 _BAND = isl.schedule_node_type.band
 # Pairs in more pieces than this aren't looked at: each would be a loop to tell apart.
 _MOST_PIECES = 24
+# Iterations up to which a loop around others has no parts worth it (chosen).
+_FEW = 8
 
 
 def split_loops(
@@ -71,8 +74,13 @@ class _Splitter(Struct, frozen=True, eq=False):
         return self.split_vector_loop(node)
 
     def outer_parts(self, node: isl.ScheduleNode) -> list[isl.UnionSet] | None:
-        """The parts of a loop around others that is parallel but for one iteration: ``for i { w = p[i]; for j }``."""
-        return self.parts(node, 0, 0) if node.band_n_member() == 1 else None
+        """The parts of a loop around others that is parallel but for one iteration: ``for i { w = p[i]; for j }``.
+        None of a few iterations, each of which would be a part."""
+        if node.band_n_member() > 1:
+            return None
+        member = node.band_get_partial_schedule().get_at(0).intersect_domain(node.get_domain())
+        counts = [span(one, 0) for one in sets_of(isl.UnionMap.from_union_pw_aff(member).range())]
+        return None if any(count is not None and count <= _FEW for count in counts) else self.parts(node, 0, 0)
 
     def split_loops_around(self, node: isl.ScheduleNode, parts: list[isl.UnionSet]) -> isl.ScheduleNode:
         """A copy of a loop, with all inside, for each part."""

@@ -13,6 +13,7 @@ from scopt.diagnostics import InternalError
 from scopt.frontend.text.tokens import scan
 from scopt.options import Options
 from scopt.pipeline import optimize
+from scopt.region_texts import Texts
 
 KERNELS = Path(__file__).parents[1] / "autodetect" / "kernels.c"
 HELPER = "static inline long scopt_min(long a, long b) { return a < b ? a : b; }\n"
@@ -114,12 +115,12 @@ def test_other_definitions_are_refused() -> None:
 @pytest.mark.parametrize("options", [Options(), Options(line_directives=True)])
 def test_a_region_with_a_wrong_text_stays_as_it_was(monkeypatch: pytest.MonkeyPatch, options: Options) -> None:
     right = optimize(TWO, options)
-    made = pipeline._new_bytes
+    made = pipeline.new_bytes
 
-    def wrong(tu: pipeline.TranslationUnit, item: pipeline._Done) -> bytes:
-        return made(tu, item).replace(b"a[i] += 1.0;", b"a[i] += 2.0;")
+    def wrong(tu: pipeline.TranslationUnit, texts: Texts) -> bytes:
+        return made(tu, texts).replace(b"a[i] += 1.0;", b"a[i] += 2.0;")
 
-    monkeypatch.setattr(pipeline, "_new_bytes", wrong)
+    monkeypatch.setattr(pipeline, "new_bytes", wrong)
     result = optimize(TWO, options)
     first, second = result.regions
     assert (first.transformed, second.transformed) == (False, True)

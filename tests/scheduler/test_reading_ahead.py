@@ -55,4 +55,4 @@ def test_searches_by_place_run_along_rows() -> None:
     params = "int n, int m, double a[100][1000], int at[100]"
     search = "if (a[i][j] < a[i][at[i]]) at[i] = j;"
     text = text_of(f"for (i = 0; i < n; i++) {{ at[i] = 0; for (j = 1; j < m; j++) {search} }}", params)
-    assert "found |= a[i][j] < a[i][at[i]];" in text
+    assert "found |= a[i][j] < a[i][at_0];" in text
