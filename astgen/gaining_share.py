@@ -39,14 +39,14 @@ def gains_too_little(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machine
     """
     calls = list(calls_with_loops(nest.body, ()))
     known = {statement.name for statement in scop.statements}
-    if marked.tilings or marked.packed or any(call.statement not in known for _, call in calls):
+    made = marked.strips or marked.tilings or marked.packed
+    if made or any(call.statement not in known for _, call in calls):
         return False  # what is made of statements is for something
     if has_searches(scop, nest) or has_masks(scop, nest) or reads_ahead(scop, nest):
         return False
     if has_borders_apart(scop, nest) or has_whole_windows(scop, nest):
         return False
-    gaining = {name for strips in marked.strips.values() for name in strips.statements}
-    gaining |= {call.statement for path, call in calls if any(_gains(loop, call) for loop in path)}
+    gaining = {call.statement for path, call in calls if any(_gains(loop, call) for loop in path)}
     if not gaining:
         return False  # another question
     often = {call.statement for path, call in calls if not _is_as_it_was(path, call)} | gaining

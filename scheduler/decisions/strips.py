@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import BandChoice, Mark
 from scopt.ir.scop import Dependences, Scop
-from scopt.machine.costs import LARGE_EXTENT, strip_rows, thread_limit
+from scopt.machine.costs import strip_rows, thread_limit
 from scopt.options import Options
 from scopt.poly.bands import Ordered, distances, with_properties_below, zero
 from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, union_of_maps, union_of_sets, walk
@@ -232,11 +232,22 @@ class _Builder(Struct):
         deep = node.get_schedule_depth() + 1
         deeper = [one for one in inner if one.get_schedule_depth() > deep]
         trips = band.work.trips[member]
-        few = trips < LARGE_EXTENT and has_few(self.setting, trips)
+        few = trips < _SEVERAL * self.options.machine.cores  # inside of few lines, loops are shared
         if not inner or (deeper and (few or any(map(self.is_more, deeper)))):
             return None
         rows = self.rows((node,), (member,), lane, together=1)
-        return replace(rows, along=along, alone=True) if rows is not None and self.is_work(rows) else None
+        if rows is None or not self.is_work(rows) or (deeper and not self.is_left(rows)):
+            return None
+        return replace(rows, along=along, alone=True)
+
+    def is_left(self, rows: Rows) -> bool:
+        """Whether something of a buffer's array is copied to one that others see: of other arrays threads may have
+        copies anyway."""
+        arrays = {one.array for one in rows.places.buffers}
+        inside = {str(part.get_tuple_name()) for part in sets_of(rows.domain)}
+        behind = [one for one in self.scop.statements if one.name not in inside]
+        copies = [one for one in behind if any(not a.is_write and a.array in arrays for a in one.accesses)]
+        return any(a.is_write and not self.scop.arrays[a.array].private for one in copies for a in one.accesses)
 
     def is_more(self, node: isl.ScheduleNode) -> bool:
         """Whether other mechanisms make more of a nest than its loops as they are."""

@@ -152,7 +152,8 @@ def _keeps_order(scop: Scop, deps: Dependences, array: Array, loop: int) -> bool
     around = next(s.iterators[: loop + 1] for s, _ in _accesses(scop, array))
     inside = {s.name for s in scop.statements if s.iterators[: loop + 1] == around}
     for flow in deps.select("flow"):
-        if scop.arrays[flow.array].private or not {flow.source, flow.sink} <= inside:
+        own = scop.arrays.get(flow.array)  # those that have been expanded were private
+        if own is None or own.private or not {flow.source, flow.sink} <= inside:
             continue
         same = flow.relation
         for k in range(loop):

@@ -63,7 +63,8 @@ def with_much_work(deps: Dependences, lines: Lines, machine: Machine) -> isl.Set
     much = _MUCH * machine.fork_nanoseconds * (1 if waits(deps, lines) else _READY)
     needed = int(much / sum(1 + arithmetic(one.body) for one in inner)) + 1
     context = lines.scop.context
-    found = (long_loops(one.domain.intersect_params(context), lines.row, needed, _SHORTEST) for one in inner)
+    about = {one.name: one.estimate for one in lines.scop.parameters if one.estimate is not None}
+    found = (long_loops(one.domain.intersect_params(context), lines.row, needed, _SHORTEST, about) for one in inner)
     some = [one for one in found if not one.is_empty()]
     widest = (one for one in some if all(other.is_subset(one) for other in some))
     return next(iter((*widest, *some)), isl.Set.empty(context.get_space()))

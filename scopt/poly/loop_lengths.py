@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import islpy as isl
 
-from scopt.poly.isl_utils import SET, constant_pw_aff
+from scopt.poly.isl_utils import PARAM, SET, constant_pw_aff
 
 
-def long_loops(domain: isl.Set, depth: int, needed: int, shortest: int = 0) -> isl.Set:
+def long_loops(
+    domain: isl.Set, depth: int, needed: int, shortest: int = 0, estimates: Mapping[str, int] | None = None
+) -> isl.Set:
     """The parameters for which the loops from a depth on have so many iterations together; those of unknown length are
-    taken to be as long as each other. shortest: or one may have no more than that, if others are longer by as much."""
+    taken to be as long as each other. shortest: or one may have no more than that, if others are longer by as much.
+    estimates: what parameters probably are: loops that are shorter than the others have to be half as long as these
+    say, at least."""
     rank, lengths = domain.dim(SET), list[isl.PwAff]()
     for k in range(depth, rank):
         one = domain.project_out(SET, k + 1, rank - k - 1).project_out(SET, 0, k)
@@ -20,13 +26,35 @@ def long_loops(domain: isl.Set, depth: int, needed: int, shortest: int = 0) -> i
             lengths.append(size)
     if not lengths:
         return domain.params() if needed <= 1 else isl.Set.empty(domain.params().get_space())
+    context = domain.params()
     each = max(round(needed ** (1 / len(lengths)) + 0.5), 1)
+    while len(lengths) > 1:
+        likely = [(_at(size, estimates or {}), size) for size in lengths]
+        found = [(about, k) for k, (about, _) in enumerate(likely) if about is not None and about < each]
+        if not found:
+            break
+        about, k = min(found)
+        half = max(about // 2, 1)
+        context, needed = _at_least(context, [lengths.pop(k)], half), -(-needed // half)
+        each = max(round(needed ** (1 / len(lengths)) + 0.5), 1)
     if not 0 < shortest < each:
-        return _at_least(domain.params(), lengths, each)
+        return _at_least(context, lengths, each)
     total = lengths[0]
     for size in lengths[1:]:
         total = total.add(size)
-    return _at_least(_at_least(domain.params(), lengths, shortest), [total], each * len(lengths))
+    return _at_least(_at_least(context, lengths, shortest), [total], each * len(lengths))
+
+
+def _at(size: isl.PwAff, estimates: Mapping[str, int]) -> int | None:
+    """A length where parameters are as estimated; None if one isn't."""
+    values = isl.Set.universe(size.get_space().params())
+    for k in range(size.dim(PARAM)):
+        name = size.get_dim_name(PARAM, k)
+        if size.involves_dims(PARAM, k, 1) and name not in estimates:
+            return None
+        values = values.fix_val(PARAM, k, isl.Val(estimates[name])) if name in estimates else values
+    found = size.intersect_params(values).max_val()
+    return int(found.to_python()) if found.is_int() else None
 
 
 def _at_least(params: isl.Set, lengths: list[isl.PwAff], each: int) -> isl.Set:
