@@ -319,7 +319,7 @@ def _kind(scop: Scop, statement: Statement, access: Access, direction: Vector | 
         return "steady"
     rows = subscript_rows(access.relation)
     known = tuple(dot(row, direction) for row in rows) if rows is not None else None
-    moves = known or data_moves(scop, statement, access, direction)
+    moves = known if known is not None else data_moves(scop, statement, access, direction)
     if moves is None:
         return "jumping"
     moves = in_rows(scop.arrays[access.array], moves)

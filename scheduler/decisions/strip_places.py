@@ -80,7 +80,10 @@ class Keeper(Struct, frozen=True, eq=False, dict=True):
                 continue
             moves = [moves_of(access, shift[statement.name][0]) for statement, access in own]
             if not written:
-                moves = [one or _shifted_moves(self.scop, *use, shift) for use, one in zip(own, moves, strict=True)]
+                moves = [
+                    one if one is not None else _shifted_moves(self.scop, *use, shift)
+                    for use, one in zip(own, moves, strict=True)
+                ]
             if array.private and written and not all(any(one or ()) for one in moves):
                 return None  # each row would need a copy of the whole
             moving = moving or any(one and any(one) and _steps(use, shift) for use, one in zip(own, moves, strict=True))

@@ -183,7 +183,9 @@ class _Unroller(Struct, eq=False):
             if node.band_member_get_coincident(member) and strides(self.setting.scop, schedule, member).contiguous:
                 points = values_of_member(node, member, MOST_INSTANCES)
                 work = Work.of(self.setting.scop, machine, node)
-                if points is not None and len(points) >= min(work.lanes, machine.lanes(ELEMENT // 2), max(around, 2)):
+                if points is not None and len(points) >= min(
+                    work.lanes, machine.lanes(ELEMENT // 2), max(around, machine.lanes(ELEMENT) // 2)
+                ):
                     return True
         return False
 
