@@ -199,7 +199,7 @@ def columns(pragma: str = "") -> str:
     return COLUMNS.replace("    for (int j = k", f"{pragma}\n    for (int j = k")
 
 
-@pytest.mark.parametrize("sizes", [(), (32,), (24,)])
+@pytest.mark.parametrize("sizes", [(), (24,)])
 @pytest.mark.parametrize("pragma", ["", "#pragma scopt parallel(j)"])
 def test_panels_are_kept(pragma: str, sizes: tuple[int, ...]) -> None:
     text = optimize(columns(pragma), Options(tile_sizes=sizes), file="in.c").text.decode()
