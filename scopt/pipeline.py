@@ -300,11 +300,11 @@ def _in_parts_of(
 
 
 def _is_idle(item: _Done) -> bool:
-    """Whether a marked region may gain nothing as a whole, or less than its parts do: some of its loops are executed as
-    they are, or go in stages, or most of its work is done in loops that gain nothing."""
-    left = item.outcome.text is None and {one.id for one in item.outcome.remarks if one.kind == "missed"}
-    gains = not (item.outcome.idle or left == {"region.no-gain"})
-    return not gains and item.region.marked and not item.region.pragmas.used
+    """Whether a marked region may gain less as a whole than its parts: loops are executed as they are, or go in stages,
+    or most of its work is done in loops that gain nothing."""
+    reasons = {remark.id for remark in item.outcome.remarks if remark.kind == "missed"}
+    some = item.outcome.idle or (item.outcome.text is None and reasons == {"region.no-gain"})
+    return some and item.region.marked and not item.region.pragmas.used
 
 
 def _in_parts(item: _Done) -> _Done:

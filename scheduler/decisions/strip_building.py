@@ -84,6 +84,16 @@ def rows_of_strip(scop: Scop, options: Options, rows: Rows) -> int:
     return count
 
 
+def is_left(scop: Scop, rows: Rows) -> bool:
+    """Whether something of a buffer's array is copied to one that others see: of other arrays threads may have copies
+    anyway."""
+    arrays = {one.array for one in rows.places.buffers}
+    inside = {str(part.get_tuple_name()) for part in sets_of(rows.domain)}
+    behind = [one for one in scop.statements if one.name not in inside]
+    copies = [one for one in behind if any(not a.is_write and a.array in arrays for a in one.accesses)]
+    return any(a.is_write and not scop.arrays[a.array].private for one in copies for a in one.accesses)
+
+
 class StripBuilder(Struct, frozen=True, eq=False):
     """Builds strips. marks: that are found so far."""
 

@@ -30,7 +30,7 @@ from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.shared_loops import has_few
-from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, rows_of_strip
+from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, is_left, rows_of_strip
 from scopt.scheduler.decisions.strip_chains import Chains
 from scopt.scheduler.decisions.strip_claims import (
     alone_claim,
@@ -233,21 +233,12 @@ class _Builder(Struct):
         deeper = [one for one in inner if one.get_schedule_depth() > deep]
         trips = band.work.trips[member]
         few = trips < _SEVERAL * self.options.machine.cores  # inside of few lines, loops are shared
-        if not inner or (deeper and (few or any(map(self.is_more, deeper)))):
+        if not inner or (deeper and (few or any(self.is_more(one) for one in deeper))):
             return None
         rows = self.rows((node,), (member,), lane, together=1)
-        if rows is None or not self.is_work(rows) or (deeper and not self.is_left(rows)):
+        if rows is None or not self.is_work(rows) or (deeper and not is_left(self.scop, rows)):
             return None
         return replace(rows, along=along, alone=True)
-
-    def is_left(self, rows: Rows) -> bool:
-        """Whether something of a buffer's array is copied to one that others see: of other arrays threads may have
-        copies anyway."""
-        arrays = {one.array for one in rows.places.buffers}
-        inside = {str(part.get_tuple_name()) for part in sets_of(rows.domain)}
-        behind = [one for one in self.scop.statements if one.name not in inside]
-        copies = [one for one in behind if any(not a.is_write and a.array in arrays for a in one.accesses)]
-        return any(a.is_write and not self.scop.arrays[a.array].private for one in copies for a in one.accesses)
 
     def is_more(self, node: isl.ScheduleNode) -> bool:
         """Whether other mechanisms make more of a nest than its loops as they are."""

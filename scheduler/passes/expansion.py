@@ -20,7 +20,7 @@ from scopt.ir.nest import Expr
 from scopt.ir.scop import Access, Array, CType, Dependences, Scop, Statement
 from scopt.poly.array_extents import extents
 from scopt.poly.body_rewriting import agree, with_base, with_references
-from scopt.poly.isl_utils import IN, OUT, SET, maps_of, union_of_maps
+from scopt.poly.isl_utils import IN, OUT, PARAM, SET, maps_of, union_of_maps
 from scopt.poly.linear import subscript_rows
 from scopt.scheduler.decisions.contractions import shape_of
 from scopt.scheduler.decisions.small_loops import span
@@ -170,12 +170,18 @@ def _gains(scop: Scop, changed: Scop, array: Array, depth: int, statement: State
     uses = [access for access in old.accesses if access.array == array.name]
     made = shape_of(changed, statement) if uses else None
     bound = made is not None and min(made) < depth < len(old.iterators) and not any(one.is_write for one in uses)
-    return _is_worth(statement, made) and (bound or shape_of(scop, old) is None)
+    return _is_worth(scop, statement, made) and (bound or shape_of(scop, old) is None)
 
 
-def _is_worth(statement: Statement, roles: tuple[int, int, int] | None) -> bool:
-    """Whether a contraction has more to sum than writing a cell of new memory, and reading it again, takes."""
-    steps = span(statement.domain, roles[2]) if roles is not None else None
+def _is_worth(scop: Scop, statement: Statement, roles: tuple[int, int, int] | None) -> bool:
+    """Whether a contraction has more to sum than writing a cell of new memory, and reading it again, takes; with
+    parameters as large as they probably are."""
+    domain = statement.domain
+    for parameter in scop.parameters:
+        position = domain.find_dim_by_name(PARAM, parameter.name)
+        if position >= 0 and parameter.estimate is not None:
+            domain = domain.fix_val(PARAM, position, isl.Val(parameter.estimate))
+    steps = span(domain, roles[2]) if roles is not None else None
     return roles is not None and (steps is None or steps > _FEW)
 
 

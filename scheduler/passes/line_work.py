@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import islpy as isl
 from msgspec import Struct
@@ -55,15 +55,17 @@ class Lines(Struct, frozen=True, eq=False):
             yield from ((statement, access) for access in statement.accesses if access.array == array.name)
 
 
-def with_much_work(deps: Dependences, lines: Lines, machine: Machine) -> isl.Set:
+def with_much_work(deps: Dependences, lines: Lines, machine: Machine, work: Iterable[Array]) -> isl.Set:
     """Parameters for which the loop has enough to do: by one of its statements alone, since whatever is computed about
-    all of the SCoP would have to be computed for each of several cases."""
+    all of the SCoP would have to be computed for each of several cases. work: the arrays."""
     deepest = max(one.domain.dim(SET) for one in lines.statements.values())
     inner = [one for one in lines.statements.values() if one.domain.dim(SET) == deepest]
     much = _MUCH * machine.fork_nanoseconds * (1 if waits(deps, lines) else _READY)
     needed = int(much / sum(1 + arithmetic(one.body) for one in inner)) + 1
     context = lines.scop.context
     about = {one.name: one.estimate for one in lines.scop.parameters if one.estimate is not None}
+    if all(array.private for array in work):  # threads have copies anyway
+        about = {}
     found = (long_loops(one.domain.intersect_params(context), lines.row, needed, _SHORTEST, about) for one in inner)
     some = [one for one in found if not one.is_empty()]
     widest = (one for one in some if all(other.is_subset(one) for other in some))

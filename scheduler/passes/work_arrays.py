@@ -53,7 +53,7 @@ def own_work(scop: Scop, deps: Dependences, machine: Machine, tails: frozenset[s
         ):
             return None
         done.add(own)
-        made = only_for(made, usable.intersect(with_much_work(deps, lines, machine)).coalesce())
+        made = only_for(made, usable.intersect(with_much_work(deps, lines, machine, shared)).coalesce())
         if made.context.is_empty():
             return None
         for array in shared:
