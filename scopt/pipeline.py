@@ -300,11 +300,9 @@ def _in_parts_of(
 
 
 def _is_idle(item: _Done) -> bool:
-    """Whether a marked region may gain less as a whole than its parts: loops are executed as they are, or go in stages,
-    or most of its work is done in loops that gain nothing."""
-    reasons = {remark.id for remark in item.outcome.remarks if remark.kind == "missed"}
-    some = item.outcome.idle or (item.outcome.text is None and reasons == {"region.no-gain"})
-    return some and item.region.marked and not item.region.pragmas.used
+    """Whether a marked region may gain less as a whole than its parts: most of it is left as it is, or goes in stages."""
+    left = item.outcome.text is None and "region.no-gain" in {remark.id for remark in item.outcome.remarks}
+    return (item.outcome.idle or left) and item.region.marked and not item.region.pragmas.used
 
 
 def _in_parts(item: _Done) -> _Done:

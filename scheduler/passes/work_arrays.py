@@ -30,6 +30,8 @@ from scopt.scheduler.passes.expansion import Expansion, new_name, with_cells
 from scopt.scheduler.passes.line_work import Lines, with_much_work
 
 _WIDE = 64
+# Loops around a statement of a loop along a line, from the line's on.
+_ALONG = 2
 
 
 def own_work(scop: Scop, deps: Dependences, machine: Machine, tails: frozenset[str] = frozenset()) -> Expansion | None:
@@ -46,7 +48,7 @@ def own_work(scop: Scop, deps: Dependences, machine: Machine, tails: frozenset[s
         if not lines.statements:
             continue
         shared, usable = _work_of(deps, lines)
-        if not shared or not _keeps_results(lines, shared):
+        if not shared or not _keeps_results(lines, shared) or _has_copies(lines, shared):
             continue
         if any(
             access.array in {one.name for one in shared} for one in tails for access in scop.statement(one).accesses
@@ -63,6 +65,12 @@ def own_work(scop: Scop, deps: Dependences, machine: Machine, tails: frozenset[s
             made, extent = found
             sizes.update(extent)
     return Expansion(made, sizes) if sizes else None
+
+
+def _has_copies(lines: Lines, work: Sequence[Array]) -> bool:
+    """Whether threads have copies of the arrays anyway, and there is more in a line than loops along it."""
+    deep = any(len(one.iterators) > lines.row + _ALONG for one in lines.statements.values())
+    return deep and all(array.private for array in work)
 
 
 def _keeps_results(lines: Lines, work: Sequence[Array]) -> bool:

@@ -49,7 +49,7 @@ def _at(size: isl.PwAff, estimates: Mapping[str, int]) -> int | None:
     """A length where parameters are as estimated; None if one isn't."""
     values = isl.Set.universe(size.get_space().params())
     for k in range(size.dim(PARAM)):
-        name = size.get_dim_name(PARAM, k)
+        name = str(size.get_dim_name(PARAM, k))
         if size.involves_dims(PARAM, k, 1) and name not in estimates:
             return None
         values = values.fix_val(PARAM, k, isl.Val(estimates[name])) if name in estimates else values
