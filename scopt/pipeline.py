@@ -300,7 +300,7 @@ def _in_parts_of(
 
 
 def _is_idle(item: _Done) -> bool:
-    """Whether a marked region may gain less as a whole than its parts: most of it is left as it is, or goes in stages."""
+    """Whether a marked region may gain less as a whole than its parts do: it is left, mostly, or goes in stages."""
     left = item.outcome.text is None and "region.no-gain" in {remark.id for remark in item.outcome.remarks}
     return (item.outcome.idle or left) and item.region.marked and not item.region.pragmas.used
 
