@@ -16,7 +16,8 @@ from scopt.frontend.extraction.region_names import read_names
 from scopt.frontend.extraction.region_walk import RegionWalk
 from scopt.frontend.extraction.scop_parts import ScopParts
 from scopt.frontend.model.affine import NotAffine, condition
-from scopt.frontend.model.delinearize import executed_by, longer_than_rows, shape_of
+from scopt.frontend.model.delinearize import longer_than_rows, shape_of
+from scopt.frontend.model.row_conditions import executed_by
 from scopt.frontend.model.row_shapes import RowShape
 from scopt.frontend.model.subscript_reading import Subscript
 from scopt.frontend.model.triangles import triangle_of

@@ -9,6 +9,7 @@ condition that the program tests.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise, product
 from math import gcd
 from typing import Any
@@ -29,8 +30,9 @@ from scopt.frontend.model.product_sums import (
     sum_value,
     times,
 )
+from scopt.frontend.model.row_conditions import all_hold, always_inside, executed_by
 from scopt.frontend.model.subscript_reading import Subscript
-from scopt.poly.isl_utils import constant_pw_aff, param_pw_aff, project_out_params
+from scopt.poly.isl_utils import constant_pw_aff, param_pw_aff
 
 # A constant distance of rows under which a condition on parameters isn't worth it: `x[3 * i + k]` is no array of rows
 # of 3 unless k is below.
@@ -109,7 +111,7 @@ def _shape_of(subscripts: Sequence[Subscript], products: Mapping[str, Monomial])
         if sizes is None:
             continue
         shape = Shape(tuple(strides), sizes, atoms, products)
-        holds = _holds(shape, subscripts)
+        holds = all_hold(subscripts, partial(parts_of, shape=shape))
         if holds is None:
             continue
         short = any(not stride.atoms and stride.factor < SHORT_ROW for stride in strides[:-1])
@@ -144,25 +146,13 @@ def longer_than_rows(shape: Shape, subscripts: Sequence[Subscript]) -> bool:
     ]
     if not moving or len(moving) == len(subscripts):
         return False
-    rows, both = _holds(shape, moving), _holds(shape, subscripts)
+    rows, both = all_hold(moving, partial(parts_of, shape=shape)), all_hold(subscripts, partial(parts_of, shape=shape))
     return rows is not None and both is not None and not rows.intersect(executed_by(subscripts)).is_subset(both)
 
 
 def _involves(value: isl.PwAff, iterators: Iterable[str]) -> bool:
     positions = (value.find_dim_by_name(isl.dim_type.param, name) for name in iterators)
     return any(position >= 0 and value.involves_dims(isl.dim_type.param, position, 1) for position in positions)
-
-
-def _holds(shape: Shape, subscripts: Sequence[Subscript]) -> isl.Set | None:
-    holds = isl.Set("{ : }")
-    for subscript in subscripts:
-        parts = parts_of(subscript, shape)
-        if parts is None:
-            return None
-        holds = holds.intersect(parts.holds)
-        if holds.intersect(_executed(subscript)).is_empty():
-            return None
-    return holds.coalesce()
 
 
 def _stride_lists(subscripts: Sequence[Subscript]) -> Iterator[list[Stride]]:
@@ -309,8 +299,7 @@ def _inside(subscript: Subscript, shape: Shape, values: Sequence[isl.PwAff]) -> 
         inside = inside.intersect(values[0].ge_set(zero)).intersect(values[0].lt_set(most))
         for size in sizes:
             inside = inside.intersect(size.le_set(most))
-    bad: isl.Set = project_out_params(subscript.domain.subtract(inside), subscript.iterators)
-    return bad.complement().gist(_executed(subscript)).coalesce()
+    return always_inside(subscript, inside)
 
 
 def _always(condition: isl.Set) -> bool:
@@ -320,17 +309,3 @@ def _always(condition: isl.Set) -> bool:
 def _largest(bits: int, rank: int) -> int:
     """So many rows, each so long, have less than 2^bits elements."""
     return 1 << (bits // rank)
-
-
-def _executed(subscript: Subscript) -> isl.Set:
-    """Parameters for which there is an iteration."""
-    executed: isl.Set = project_out_params(subscript.domain, subscript.iterators)
-    return executed
-
-
-def executed_by(subscripts: Iterable[Subscript]) -> isl.Set:
-    """Parameters for which one of the references is executed."""
-    union = isl.Set("{ : }").complement()
-    for subscript in subscripts:
-        union = union.union(_executed(subscript))
-    return union.coalesce()

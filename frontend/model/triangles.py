@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
+from functools import partial
 from itertools import product
 from math import isqrt, lcm
 from typing import Any
@@ -22,9 +22,10 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.model.product_sums import Atom, Monomial, Terms, sum_node, sum_value, summed
+from scopt.frontend.model.row_conditions import all_hold, always_inside, executed_by
 from scopt.frontend.model.subscript_reading import Subscript
 from scopt.ir.scop import RowStarts
-from scopt.poly.isl_utils import constant_pw_aff, project_out_params
+from scopt.poly.isl_utils import constant_pw_aff
 
 Sum = dict[Monomial, Fraction]
 
@@ -82,14 +83,14 @@ def triangle_of(subscripts: Sequence[Subscript]) -> tuple[Triangle, isl.Set] | N
     if not any(_degree(_expanded(subscript)) == 2 for subscript in subscripts):
         return None
     atoms = {key: atom for subscript in subscripts for key, atom in subscript.atoms.items()}
-    executed = reduce(isl.Set.union, map(_executed, subscripts)).coalesce()
+    executed = executed_by(subscripts)
     tried: list[Triangle] = []
     best: tuple[Triangle, isl.Set] | None = None
     for triangle in _candidates(subscripts, atoms):
         if any(triangle.same(other) for other in tried):
             continue
         tried.append(triangle)
-        holds = _holds(triangle, subscripts)
+        holds = all_hold(subscripts, partial(parts_of_triangle, triangle=triangle))
         if holds is None or not _is_worth(holds, executed):
             continue
         if best is None or _holds_for_more(holds, best[1], executed):
@@ -153,18 +154,6 @@ def _is_integral(square: Fraction, linear: Sum) -> bool:
     return all(c.denominator == 1 for c in (2 * square, whole, *steps))
 
 
-def _holds(triangle: Triangle, subscripts: Sequence[Subscript]) -> isl.Set | None:
-    holds = isl.Set("{ : }")
-    for subscript in subscripts:
-        parts = parts_of_triangle(subscript, triangle)
-        if parts is None:
-            return None
-        holds = holds.intersect(parts.holds)
-        if holds.intersect(_executed(subscript)).is_empty():
-            return None
-    return holds.coalesce()
-
-
 def _holds_for_more(condition: isl.Set, other: isl.Set, executed: isl.Set) -> bool:
     """Whether a condition holds for all parameters that another one does, and for more, where something happens."""
     condition, other = condition.intersect(executed), other.intersect(executed)
@@ -183,12 +172,6 @@ def _is_worth(holds: isl.Set, executed: isl.Set) -> bool:
     return not some.is_empty()
 
 
-def _executed(subscript: Subscript) -> isl.Set:
-    """Parameters for which there is an iteration."""
-    executed: isl.Set = project_out_params(subscript.domain, subscript.iterators)
-    return executed
-
-
 # --- dividing a subscript ---------------------------------------------------------------------------------------------
 
 
@@ -201,7 +184,7 @@ def parts_of_triangle(subscript: Subscript, triangle: Triangle) -> Parts | None:
         if _degree(place) > 1 or any(c.denominator != 1 for part in (row, place) for c in part.values()):
             continue
         holds = _inside(subscript, triangle, row, place, atoms)
-        if best is None or _holds_for_more(holds, best.holds, _executed(subscript)):
+        if best is None or _holds_for_more(holds, best.holds, executed_by([subscript])):
             numbered = _plus(place, _scaled(row, Fraction(triangle.slant)))
             nodes = (sum_node(_integers(one), atoms) for one in (row, numbered))
             best = Parts(row, numbered, tuple(nodes), holds)
@@ -247,8 +230,7 @@ def _inside(subscript: Subscript, triangle: Triangle, row: Sum, place: Sum, atom
         factor = _scaled(_plus(_scaled(row, triangle.square), triangle.linear), Fraction(2))
         for one in (row, factor):
             inside = inside.intersect(sum_value(_integers(one), atoms).ge_set(zero))
-    bad: isl.Set = project_out_params(subscript.domain.subtract(inside), subscript.iterators)
-    return bad.complement().gist(_executed(subscript)).coalesce()
+    return always_inside(subscript, inside)
 
 
 # --- sums of products with rational coefficients ----------------------------------------------------------------------

@@ -1,0 +1,49 @@
+"""For which parameters subscripts lie in rows, whichever kind of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+import islpy as isl
+
+from scopt.frontend.model.subscript_reading import Subscript
+from scopt.poly.isl_utils import project_out_params
+
+
+class HasCondition(Protocol):
+    @property
+    def holds(self) -> isl.Set: ...
+
+
+def executed(subscript: Subscript) -> isl.Set:
+    """Parameters for which there is an iteration."""
+    some: isl.Set = project_out_params(subscript.domain, subscript.iterators)
+    return some
+
+
+def executed_by(subscripts: Iterable[Subscript]) -> isl.Set:
+    """Parameters for which one of the references is executed."""
+    union = isl.Set("{ : }").complement()
+    for subscript in subscripts:
+        union = union.union(executed(subscript))
+    return union.coalesce()
+
+
+def always_inside(subscript: Subscript, inside: isl.Set) -> isl.Set:
+    """Parameters for which all iterations lie in a parameter set that names them."""
+    outside: isl.Set = project_out_params(subscript.domain.subtract(inside), subscript.iterators)
+    return outside.complement().gist(executed(subscript)).coalesce()
+
+
+def all_hold(subscripts: Sequence[Subscript], parts: Callable[[Subscript], HasCondition | None]) -> isl.Set | None:
+    """Parameters for which all subscripts fit; None if one of them never does where it is executed."""
+    holds = isl.Set("{ : }")
+    for subscript in subscripts:
+        divided = parts(subscript)
+        if divided is None:
+            return None
+        holds = holds.intersect(divided.holds)
+        if holds.intersect(executed(subscript)).is_empty():
+            return None
+    return holds.coalesce()
