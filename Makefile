@@ -12,6 +12,8 @@ SEED ?= 1
 BENCH ?= --size LARGE
 
 export CC
+# Tests start scopt hundreds of times, which would compile all of its modules each time.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint typecheck bench fuzz mutate clean

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import select
@@ -84,6 +85,7 @@ def _started(check: Check) -> _Member:
     if pid:
         os.close(sender)
         return _Member(pid, receiver)
+    gc.freeze()  # see `scopt.isolation`
     try:
         # Who waits for this process's parent at the other end of a pipe is to see that it ends.
         os.closerange(3, sender)

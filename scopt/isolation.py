@@ -3,6 +3,7 @@ code stays there."""
 
 from __future__ import annotations
 
+import gc
 import math
 import multiprocessing
 import signal
@@ -142,6 +143,7 @@ def _started(number: int, task: Task[T, R], attempt: Attempt[T]) -> _Running[T, 
 
 
 def _child(work: Callable[[], T], sender: Connection, seconds: float, memory: int) -> None:
+    gc.freeze()  # what the parent has needn't be looked through again and again, which would copy its memory
     signal.signal(signal.SIGPROF, signal.SIG_DFL)  # ends the process, even inside of native code
     signal.setitimer(signal.ITIMER_PROF, seconds)
     limited = bool(memory) and _limit_memory(memory)

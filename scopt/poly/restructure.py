@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import islpy as isl
 
-from scopt.poly.bands import Ordered, active
+from scopt.poly.bands import Ordered, active, agreeing_at
 from scopt.poly.components import ordered_components
 from scopt.poly.isl_utils import IN, OUT, joined, maps_of, sets_of, union_of_sets, walk
 from scopt.poly.pair_classes import Agreement
@@ -105,18 +105,34 @@ def distributable(
     for position, part in enumerate(parts):
         for one in sets_of(part):
             groups_of.setdefault(str(one.get_tuple_name()), set()).add(place[position])
+    inside = agreeing_at(node, dependences)
     for name, ranges in dependences.ranges.items():
         ends = (
             groups_of.get(source, set()) | groups_of.get(sink, set()) for source, sink in dependences.between(ranges)
         )
         if all(len(each) < 2 for each in ends):
             continue
-        crossing = _between_groups(parts, place, active(ranges, node))
-        if crossing and any(
-            source > sink for source, sink in _between_groups(parts, place, active(dependences.reuse[name], node))
+        if _crossing(parts, place, groups_of, inside, node, ranges) and any(
+            source > sink for source, sink in _crossing(parts, place, groups_of, inside, node, dependences.reuse[name])
         ):
             return False
     return True
+
+
+def _crossing(
+    parts: Sequence[isl.UnionSet],
+    place: Mapping[int, int],
+    groups_of: Mapping[str, set[int]],
+    inside: Agreement,
+    node: isl.ScheduleNode,
+    pairs: isl.UnionMap,
+) -> set[tuple[int, int]]:
+    """The pairs of different groups that the node has to order some pairs between. groups_of: by statement."""
+    if any(len(groups) > 1 for groups in groups_of.values()):  # parts of statements
+        return _between_groups(parts, place, active(pairs, node))
+    ends = inside.ends(pairs)
+    found = {(min(groups_of[source]), min(groups_of[sink])) for source, sink in ends}
+    return {(source, sink) for source, sink in found if source != sink}
 
 
 def _between_groups(
