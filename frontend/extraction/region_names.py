@@ -32,6 +32,7 @@ from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.normal import normalized
 from scopt.frontend.normalize.outer_products import with_outer_products
 from scopt.frontend.normalize.picked_rows import with_picked_rows
+from scopt.frontend.normalize.pointer_cells import hoist_pointers
 from scopt.frontend.normalize.separate_updates import with_separate_updates
 from scopt.frontend.normalize.stage_loops import with_stage_loops
 from scopt.frontend.syntax.liveness import may_be_read_after
@@ -172,7 +173,7 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     before, items = items, plain_pointers(items)
     items, sizes = hoist_sizes(distinct(items), symbols, inside, tu.reserved)
     members = MemberHoister(items, symbols, tu.structs, inside, tu.reserved)
-    found = members.run()
+    found = hoist_pointers(members)
     if found:
         members.items = distinct(plain_pointers(members.items))
     cells = hoist_cells(members)

@@ -1,0 +1,74 @@
+"""Pointers in arrays, at constant places: which get names before the region."""
+
+from __future__ import annotations
+
+import pytest
+
+from scopt.diagnostics import Refusal
+from scopt.frontend.extract import extract
+from scopt.frontend.region.autodetect import detect
+from scopt.frontend.region.parse import parse
+from scopt.ir.scop import Scop
+from scopt.options import Options
+
+BEFORE = """
+enum { OLD, NOW, NEW };
+typedef struct { int n; float *re[2]; double **w[4]; } state;
+extern double *u[3]; extern unsigned char *mask[2]; extern volatile int flags[3];
+"""
+STEP = "for (int i = 1; i < n; i++) u[NEW][i] = u[NOW][i - 1] + u[OLD][i];"
+
+
+def scop_of(parameters: str, body: str, *flags: str) -> Scop:
+    tu = parse(f"{BEFORE}void f({parameters}) {{\n{body}\n}}\n".encode(), "in.c", Options(cpp_flags=flags))
+    found = detect(tu)
+    if not found.regions:
+        raise Refusal(found.remarks[0].id, found.remarks[0].message, found.remarks[0].location)
+    return extract(tu, found.regions[0], "scop0")
+
+
+def test_elements_of_an_array_are_loaded_at_once() -> None:
+    scop = scop_of("int n", STEP)
+    assert scop.prologue == (
+        "__typeof__(u[2]) u_2 = u[2];",
+        "__typeof__(u[1]) u_1 = u[1];",
+        "__typeof__(u[0]) u_0 = u[0];",
+    )
+    assert scop.guard is not None
+    assert len(scop.guard.apart) == 2  # the new field against the others; types keep pointers apart
+
+
+def test_those_of_a_structure_that_may_not_be_there_where_loops_are_entered() -> None:
+    scop = scop_of("int n, state *s", "for (int i = 0; i < n; i++) s->re[0][i] = s->re[1][i];")
+    assert scop.prologue[1] == "__typeof__(s_re[0]) s_re_0 = 0 < n ? s_re[0] : 0;"
+
+
+def test_rows_of_rows_keep_their_test() -> None:
+    scop = scop_of("int n, state s", "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) s.w[3][i][j] = 0.5 * j;")
+    assert scop.arrays["s_w_3"].rows
+    assert scop.guard is not None
+    assert scop.guard.tests
+
+
+def test_what_could_write_pointers_is_tested() -> None:
+    scop = scop_of("int n", "for (int i = 0; i < n; i++) mask[0][i] = mask[1][i] & 1;")
+    assert scop.guard is not None
+    pairs = {(one.base, other.base) for one, other in scop.guard.apart}
+    assert any("&mask[1]" in pair for pair in pairs)
+    scop = scop_of("int n", STEP, "-fno-strict-aliasing")
+    assert scop.guard is not None
+    assert any("&u[1]" in (one.base, other.base) for one, other in scop.guard.apart)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (int i = 0; i < n; i++) { u[0][i] = 1; u[0] = u[1]; }",
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) u[i][j] = 1;",
+        "for (int i = 0; i < n; i++) u[3][i] = 1;",
+        "for (int i = 0; i < n; i++) { double **p = u; p[0] = 0; u[0][i] = 1; }",
+    ],
+)
+def test_pointers_that_may_change_or_have_no_constant_place(body: str) -> None:
+    with pytest.raises(Refusal):
+        scop_of("int n", body)
