@@ -72,3 +72,12 @@ def test_what_could_write_pointers_is_tested() -> None:
 def test_pointers_that_may_change_or_have_no_constant_place(body: str) -> None:
     with pytest.raises(Refusal):
         scop_of("int n", body)
+
+
+def test_arrays_that_begin_in_a_region_are_no_rows() -> None:
+    body = """for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {
+      double l[2]; l[0] = s.w[1][i][j]; l[1] = l[0] * j; s.w[0][i][j] = l[1]; }"""
+    scop = scop_of("int n, state s", body)
+    assert scop.guard is not None
+    (test,) = scop.guard.tests
+    assert "l" not in test.call.replace("(", " ").replace(",", " ").split()
