@@ -89,8 +89,11 @@ def _named(around: MemberHoister, base: str, uses: list[Use], through: list[Use]
     """A name for a pointer in the place of its uses; None where it may not be there to be read."""
     typed, root = _element(around, base), around.symbols[base]
     assert typed is not None
-    sure = not root.pointer or any(use.guards == () for use in through)
-    condition = "" if sure else around.condition(uses, through)
+    # of an array that has no known end, an element may be there and the next one not
+    bounded = root.layers[0].dim is not None and root.kind != "parameter"
+    reached = through if bounded else uses
+    sure = (bounded and not root.pointer) or any(use.guards == () for use in reached)
+    condition = "" if sure else around.condition(uses, reached)
     if condition is None:
         return None
     node = uses[0].node

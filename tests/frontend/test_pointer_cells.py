@@ -14,7 +14,7 @@ from scopt.options import Options
 BEFORE = """
 enum { OLD, NOW, NEW };
 typedef struct { int n; float *re[2]; double **w[4]; } state;
-extern double *u[3]; extern unsigned char *mask[2]; extern volatile int flags[3];
+extern double *u[3], *more[]; extern unsigned char *mask[2]; extern volatile int flags[3];
 """
 STEP = "for (int i = 1; i < n; i++) u[NEW][i] = u[NOW][i - 1] + u[OLD][i];"
 
@@ -41,6 +41,13 @@ def test_elements_of_an_array_are_loaded_at_once() -> None:
 def test_those_of_a_structure_that_may_not_be_there_where_loops_are_entered() -> None:
     scop = scop_of("int n, state *s", "for (int i = 0; i < n; i++) s->re[0][i] = s->re[1][i];")
     assert scop.prologue[1] == "__typeof__(s_re[0]) s_re_0 = 0 < n ? s_re[0] : 0;"
+
+
+def test_arrays_without_an_end_are_read_where_the_region_does() -> None:
+    scop = scop_of("int n", "for (int i = 0; i < n; i++) more[0][i] = 1;")
+    assert scop.prologue[0] == "__typeof__(more[0]) more_0 = 0 < n ? more[0] : 0;"
+    with pytest.raises(Refusal):
+        scop_of("int n", "for (int i = 0; i < n; i++) { u[0][i] = 1; if (u[1][i] > 3) more[1][i] = 2; }")
 
 
 def test_rows_of_rows_keep_their_test() -> None:
