@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.syntax.mentioned import identifiers
+from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.symbols import facts_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
@@ -23,6 +24,14 @@ from scopt.ir.walks import walk
 _LOOPS = (ir.For, ir.While, ir.DoWhile)
 # Callers that are gone through to find a loop.
 _CALLERS = 4
+# Functions of the library that touch what they are given, if anything.
+_LIBRARY = VALUE_FUNCTIONS | frozenset(
+    """
+        printf fprintf sprintf snprintf puts fputs putchar putc fputc fflush fwrite fread fscanf scanf sscanf fgets
+        fopen fclose perror malloc calloc realloc free exit abort memcpy memmove memset memcmp strlen strcmp strncmp
+        strcpy rand srand time clock clock_gettime gettimeofday omp_get_wtime atoi atof strtol strtod
+    """.split()
+)
 # Iterations of a loop that is no time loop, but one over components.
 _FEW = 16
 
@@ -98,17 +107,19 @@ class _Surroundings(Struct, frozen=True, eq=False):
         key = (id(_time_loop(path) or region.function), depth)
         if key not in self.found:
             beside = _Beside(self, depth)
-            self.found[key] = frozenset(beside.words) if beside.around(region.function, path, _CALLERS) else None
+            known = beside.around(region.function, path, _CALLERS) and not beside.strange
+            self.found[key] = frozenset(beside.words) if known else None
         return self.found[key]
 
 
 class _Beside(Struct, frozen=True, eq=False):
-    """depth: of the region's loops. words: found so far. seen: functions."""
+    """depth: of the region's loops. words: found so far. seen: functions; strange: those of which nothing is known."""
 
     surroundings: _Surroundings
     depth: int
     words: set[str] = field(default_factory=set)
     seen: set[str] = field(default_factory=set)
+    strange: set[str] = field(default_factory=set)
 
     def around(self, function: Any, path: Sequence[Any], callers: int) -> bool:
         """Look through the loop around a place, in the function or where that is called; whether there is one.
@@ -132,6 +143,8 @@ class _Beside(Struct, frozen=True, eq=False):
                 return
             case ir.FuncCall(name=ir.ID(name=called)):
                 self.call(called, node)
+            case ir.FuncCall():
+                self.strange.add("")
             case ir.For() | ir.While() | ir.DoWhile():
                 if id(node) in self.surroundings.shared:
                     return
@@ -147,6 +160,8 @@ class _Beside(Struct, frozen=True, eq=False):
         function = self.surroundings.functions.get(called)
         if function is None and called not in self.surroundings.tu.defined_functions:
             self.words.update(_words(node))
+            if called not in _LIBRARY:
+                self.strange.add(called)
         elif function is not None and called not in self.seen:
             self.seen.add(called)
             self.read(function.body)

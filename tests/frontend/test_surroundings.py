@@ -12,7 +12,7 @@ from scopt.options import Options
 
 LOOP = "for (int i = 0; i < n; i++) a[i] = b[i];"
 FILE = """
-void *memcpy(void *, const void *, unsigned long);
+void *memcpy(void *, const void *, unsigned long); void halo(double *);
 double *x, *y, *z; static int n;
 static void step(void) { for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) y[i * n + j] = x[i * n + j] * 2; }
 static void back(void) { for (int i = 0; i < n * n; i++) x[i] += y[i] * 3; }
@@ -49,6 +49,7 @@ def test_between_runs(body: str, alone: bool) -> None:
         ("for (int t = 0; t < m; t++) { step(); back(); }", set()),
         ("for (int t = 0; t < m; t++) { step(); for (int k = 0; k < n; k++) n++; x[0] = total(); }", {"z"}),
         ("for (int t = 0; t < m; t++) { step(); memcpy(x, y, n); }", {"x", "y"}),
+        ("for (int t = 0; t < m; t++) { step(); halo(x); }", None),
         ("for (int t = 0; t < m; t++) { step(); if (t % 9 == 0) total(); }", set()),
         ("for (int t = 0; t < m; t++) for (int c = 0; c < 2; c++) { step(); if (t) memcpy(x, y, n); } total();", set()),
         ("for (int t = 0; t < m; t++) { for (int c = 0; c < 2; c++) step(); total(); }", {"z"}),
