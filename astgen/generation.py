@@ -95,14 +95,14 @@ class Program(Struct, frozen=True, eq=False):
 
 class Setting(Struct, frozen=True, eq=False):
     """What rewrites look at besides. wishes: loops that pragmas name.
-    judged: nobody asks for the transformation, so that it has to pay. sized: small sizes get the original. alone: what
-    runs between two runs of the region leaves the caches as they are."""
+    judged: nobody asks for the transformation, so that it has to pay. sized: small sizes get the original.
+    beside: names by which one thread reaches memory between two runs of the region; None if that isn't known."""
 
     options: Options
     wishes: tuple[LoopDirective, ...]
     judged: bool
     sized: bool = False
-    alone: bool = False
+    beside: frozenset[str] | None = frozenset()
 
 
 class Rewrite(Struct, frozen=True):
@@ -183,7 +183,8 @@ def _small_loops(program: Program, setting: Setting) -> Program:
         return program
     scop, weights, machine = program.lowered.scop, program.lowered.weights, setting.options.machine
     nest = drop_small_loops(program.source, with_common_guards(scop, program.nest))
-    kept = with_lines_kept(scop, nest, weights, machine, called=setting.judged and not setting.alone)
+    beside = setting.beside if setting.judged else frozenset()
+    kept = with_lines_kept(scop, nest, weights, machine, beside)
     return replace(program, nest=drop_small_loops(program.source, kept))
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import gcd, prod
 
 from scopt.astgen.emit.c_expr import ExprPrinter
-from scopt.astgen.gained import gains_anywhere, has_borders_apart
+from scopt.astgen.gained import gains_anywhere, has_borders_apart, has_more_tests
 from scopt.astgen.passes.two_forms import takes_two_forms
 from scopt.astgen.source_work import NEVER, is_plain, product_of, source_tests, vector_elements, without_tests
 from scopt.astgen.worth import Worth
@@ -98,7 +98,7 @@ def _gain(source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest)
     if cells or _is_straight(loops.body) or _is_jammed(loops):
         return Gain.CELLS
     if _has_vectors(source, nest):
-        return Gain.CELLS if source.narrowed else Gain.VECTORS
+        return Gain.CELLS if source.narrowed or has_more_tests(source) else Gain.VECTORS
     return Gain.LINES if _jumps(source) else Gain.NONE
 
 

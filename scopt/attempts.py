@@ -15,7 +15,7 @@ from scopt.astgen.lower.strip_dependences import apart
 from scopt.astgen.worth import NotWorth, Simpler, check_source
 from scopt.check.program import check_program
 from scopt.diagnostics import InputError, Remark, ScoptError
-from scopt.frontend.region.surroundings import runs_alone
+from scopt.frontend.region.surroundings import words_beside
 from scopt.frontend.syntax.unit import Region
 from scopt.ir.decisions import Alternative, Decision
 from scopt.ir.marked_schedule import MarkedSchedule, loop_of
@@ -230,7 +230,7 @@ def _generated(work: Work, options: Options) -> Generated:
     with clock("generate"):
         lowered = lowered_program(scop, deps, marked, options.machine, watch)
         program = rewritten(
-            lowered, Setting(options, work.guide.loops, work.judged, work.sized, runs_alone(work.region)), watch
+            lowered, Setting(options, work.guide.loops, work.judged, work.sized, words_beside(work.region)), watch
         )
     check_wishes(scop, marked, program.loops, stand_ins(program), work.guide.loops)
     with clock("print"):

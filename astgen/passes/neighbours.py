@@ -10,6 +10,7 @@ longer than lines travel. (Measured with two threads: the two loops of a step of
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -55,11 +56,15 @@ def with_common_guards(scop: Scop, nest: LoopNest) -> LoopNest:
 
 
 def with_lines_kept(
-    scop: Scop, nest: LoopNest, weights: Mapping[str, tuple[str, int]], machine: Machine, *, called: bool = False
+    scop: Scop,
+    nest: LoopNest,
+    weights: Mapping[str, tuple[str, int]],
+    machine: Machine,
+    beside: frozenset[str] | None = frozenset(),
 ) -> LoopNest:
     """The nest where threads leave loops alone that share lines with loops of one thread, as long as a core's own
-    caches keep them. weights: as for `statement_costs`. called: the nest is a part of what runs again and again, and
-    the rest of it goes through the same lines in one thread."""
+    caches keep them. weights: as for `statement_costs`. beside: the nest is a part of what runs again and again, and
+    the rest of it goes through what these names lead to in one thread; None: through anything."""
     costs = statement_costs(scop, weights, machine)
     keeping = _Keeping(scop, machine, costs, vector_costs(scop, costs, machine))
 
@@ -69,8 +74,8 @@ def with_lines_kept(
         return (item,)
 
     kept = keeping.block(map_block(nest.body, visit))
-    if called:
-        kept = _replaced(kept, {id(loop): keeping.from_elsewhere(loop) for loop in _neighbours(kept)})
+    if beside is None or beside:
+        kept = _replaced(kept, {id(loop): keeping.from_elsewhere(loop, beside) for loop in _neighbours(kept)})
     return LoopNest(kept)
 
 
@@ -94,13 +99,22 @@ class _Keeping(Struct, frozen=True, eq=False):
         size = max((self.common(loop, other) for other in alone if self.like(loop, other)), default=0)
         return self.limited(loop, size, called=False)
 
-    def from_elsewhere(self, loop: For) -> For:
-        """The loop with a test of what a core's caches keep, if there is something that one thread may have there."""
+    def from_elsewhere(self, loop: For, beside: frozenset[str] | None) -> For:
+        """The loop with a test of what a core's caches keep, if there is something that one thread may have there:
+        what some names lead to, or anything (None)."""
         if not loop.mark.parallel or not _factors(loop):
             return loop
-        arrays = _arrays(self.scop, loop, len(_factors(loop)))
-        size = sum(self.scop.arrays[name].type.bits // 8 for name in arrays)
+        found = (self.scop.arrays[name] for name in _arrays(self.scop, loop, len(_factors(loop))))
+        size = sum(one.type.bits // 8 for one in found if beside is None or self.root(one.spelling) in beside)
         return self.limited(loop, size, called=True)
+
+    def root(self, name: str) -> str:
+        """The variable, or the member, that a pointer was loaded from where the region begins; other names as they
+        are."""
+        loads = dict(filter(None, map(_load, self.scop.prologue)))
+        while name in loads and loads[name] != name:
+            name = loads.pop(name)
+        return name
 
     def limited(self, loop: For, size: int, *, called: bool) -> For:
         """The loop with a test of what a core's caches keep, where each iteration takes so many bytes from there."""
@@ -127,6 +141,13 @@ class _Keeping(Struct, frozen=True, eq=False):
         read, others = (_arrays(self.scop, one, len(_factors(loop))) for one in (loop, other))
         shared = [name for name in read if name in others and (read[name] or others[name])]
         return sum(self.scop.arrays[name].type.bits // 8 for name in shared)
+
+
+def _load(text: str) -> tuple[str, str] | None:
+    """The name that a declaration gives what it loads, and the last one of where that comes from."""
+    declared, _, value = text.partition(" = ")
+    names, roots = (re.findall(r"[A-Za-z_$][\w$]*", part) for part in (declared, value))
+    return (names[-1], roots[-1]) if names and roots else None
 
 
 def _is_parallel(item: Item) -> bool:

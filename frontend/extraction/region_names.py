@@ -32,6 +32,7 @@ from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.normal import normalized
 from scopt.frontend.normalize.outer_products import with_outer_products
 from scopt.frontend.normalize.picked_rows import with_picked_rows
+from scopt.frontend.normalize.pointer_cells import hoist_pointers
 from scopt.frontend.normalize.separate_updates import with_separate_updates
 from scopt.frontend.normalize.stage_loops import with_stage_loops
 from scopt.frontend.syntax.liveness import may_be_read_after
@@ -144,7 +145,7 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     called = with_called_bodies(tu, region, outer)
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
     normal, anew = normalized(tu, replace(region, items=called.items), outer)
-    plain_items = without_direction_tables(normal, outer)
+    plain_items = without_direction_tables(normal, outer, tu.structs)
     unique = unique_names(plain_items, tu.reserved, ISL_WORDS)
     items = tuple(map(_without_directives, unique.items))
     _refuse_visible(region)
@@ -172,7 +173,8 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     before, items = items, plain_pointers(items)
     items, sizes = hoist_sizes(distinct(items), symbols, inside, tu.reserved)
     members = MemberHoister(items, symbols, tu.structs, inside, tu.reserved)
-    found = members.run()
+    found = hoist_pointers(members)
+    _take_rows(tu, symbols, found)
     if found:
         members.items = distinct(plain_pointers(members.items))
     cells = hoist_cells(members)
@@ -181,9 +183,7 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
         members.items = distinct(plain_pointers(members.items))
     if found or cells or not same_items(before, items):  # what is computed from members is computed from names now
         members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
-    if tu.strict_aliasing:
-        symbols = with_rows(symbols, [one.symbol.name for one in (*found, *behind)])
-        members.symbols = symbols
+    _take_rows(tu, symbols, behind)
     hoisted = (*stages.values, *sizes, *found, *cells, *behind, *hoist_products(members, region.symbolic))
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - iterators
@@ -197,6 +197,12 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
     wanted, done = (stages.required, stages.distances), effects(*items)
     return RegionNames(tu, region, items, symbols, iterators, local_names, done, hoisted, whole, narrowed, *wanted)
+
+
+def _take_rows(tu: TranslationUnit, symbols: dict[str, Symbol], hoisted: Iterable[Hoisted]) -> None:
+    """Take new names that point to pointers to numbers for arrays of rows."""
+    if tu.strict_aliasing:
+        symbols |= with_rows(symbols, [one.symbol.name for one in hoisted])
 
 
 def _with_plain_pointers(

@@ -20,7 +20,6 @@ from scopt.frontend.reach.row_tests import MAX_LISTS, RowList, row_test
 from scopt.frontend.reach.sums import Sum, number, plus, times
 from scopt.frontend.reach.symbolic_values import Reader
 from scopt.frontend.reach.touched_cells import Touched, read_touched
-from scopt.frontend.syntax.symbols import is_value
 from scopt.ir.scop import Array, CType, MemoryTest, Polynomial, Stretch
 
 
@@ -64,7 +63,9 @@ class RegionReach(Struct, frozen=True, eq=False):
             if wanted[name] not in touched:
                 return None, name
             memories[name] = Memory(wanted[name], f"sizeof(*{wanted[name]})", touched[wanted[name]])
-        used = self.used(code, (end for one in memories.values() for end in (one.touched.first, one.touched.last)))
+        # What the region takes for constants are such: where something else might change them, that is tested, too.
+        ends = (end for one in memories.values() for end in (one.touched.first, one.touched.last))
+        used = self.used(code, ends)
         if used is None:
             return None, next(iter(wanted))
         return memory_test(self.names.region.location, code, memories, pairs, used, seen.made), ""
@@ -84,18 +85,17 @@ class RegionReach(Struct, frozen=True, eq=False):
                 lists.append(RowList(one.array, one.base, one.element, None, cells, one.array in written))
         except Unbounded:
             return None
-        # What the region takes for constants are such: where something else might change them, that is tested, too.
-        used = self.used(code, (end for one in lists for end in (*(one.rows or ()), *one.cells)), shared=True)
+        used = self.used(code, (end for one in lists for end in (*(one.rows or ()), *one.cells)))
         return row_test(self.names.region.location, code, lists, used) if used is not None else None
 
-    def used(self, code: Code, ends: Iterable[Operand], *, shared: bool = False) -> dict[str, CType] | None:
-        """The variables that a test asks for, with their types; None if there is one that may change. shared: variables
-        of the file are taken, too."""
+    def used(self, code: Code, ends: Iterable[Operand]) -> dict[str, CType] | None:
+        """The variables that a test asks for, those of the file among them, with their types; None if there is one that
+        may change."""
         words = dict.fromkeys(re.findall(r"[A-Za-z_$][\w$]*", "\n".join((*code.lines, *map(str, ends)))))
         used: dict[str, CType] = {}
         for word in words:
             if word in self.names.symbols and word not in code.names:
-                ctype = self.type_of(word, shared=shared)
+                ctype = self.type_of(word)
                 if ctype is None:
                     return None
                 used[word] = ctype
@@ -105,15 +105,10 @@ class RegionReach(Struct, frozen=True, eq=False):
         array = self.arrays[name]
         return array.within or array.spelling
 
-    def type_of(self, word: str, *, shared: bool = False) -> CType | None:
+    def type_of(self, word: str) -> CType | None:
         """Of a variable whose value the test may ask for."""
         symbol = self.names.symbols[word]
-        plain = (
-            (is_value(symbol) or (shared and not symbol.dims))
-            and not symbol.pointer
-            and symbol.type.integer
-            and 0 < symbol.type.bits <= 64
-        )
+        plain = not symbol.dims and not symbol.pointer and symbol.type.integer and 0 < symbol.type.bits <= 64
         return symbol.type if plain and word in self.constant and not symbol.type.volatile else None
 
 

@@ -306,6 +306,8 @@ class _Origins(Struct, frozen=True, eq=False):
     def may_hold(self, rows: str, other: str) -> bool:
         """Whether rows may lie in what another name stands for, or have a row in common: pointers to rows are data."""
         symbol = self.names.symbols[other]
+        if other in self.names.arrays and self.names.arrays[other].local:
+            return False  # it begins to live in the region, where no pointers to rows are written
         hidden = not symbol.pointer and not symbol.dims and not symbol.address_taken and symbol.within is None
         alike = self.names.strict and types_differ(self.names.symbols[rows].type, symbol.type)
         return not (alike or (hidden and symbol.kind in ("local", "parameter") and not symbol.static))

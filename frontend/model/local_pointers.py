@@ -58,7 +58,13 @@ def _may_set(node: Any, symbols: Mapping[str, Symbol]) -> bool:
         case _:
             return False
     symbol = symbols.get(name)
-    return symbol is not None and symbol.pointer and symbol.pointer_depth == 1 and len(symbol.dims) == 1
+    rows = symbol is not None and symbol.row is not None and isinstance(_value(node), ir.ID)
+    return symbol is not None and symbol.pointer and (rows or (symbol.pointer_depth == 1 and len(symbol.dims) == 1))
+
+
+def _value(node: Any) -> Any:
+    """What a statement sets a pointer to."""
+    return node.init if isinstance(node, ir.Decl) else node.rvalue
 
 
 class _LocalPointer(Struct, frozen=True, eq=False):
@@ -131,7 +137,8 @@ class _LocalPointers(Struct, frozen=True, eq=False):
         if uses != sum(_names(node, name) for node in walk(*later)) or _asks_of(root, name):
             return None
         value = setting.init if declares else setting.rvalue
-        is_sum = self.is_sum(value, name) or (self.is_row(value, name) and _only_subscripted(later, name))
+        is_sum = self.is_sum(value, name) or self.is_same_rows(value, name)
+        is_sum = is_sum or (self.is_row(value, name) and _only_subscripted(later, name))
         if not is_sum and not (self.is_address(value, name) and _only_followed(later, name)):
             return None
         if not self.stays(value, root, later, name):
@@ -150,6 +157,15 @@ class _LocalPointers(Struct, frozen=True, eq=False):
             row = row.name
         same = _same_type(self.element(ir.ID(name)), self.element(found[0]))
         return same and isinstance(row, ir.ID) and all(map(self.is_arithmetic, parts))
+
+    def is_same_rows(self, node: Any, name: str) -> bool:
+        """Whether a pointer to rows gets the value of another one, of the same type."""
+        one, other = self.symbols.get(name), self.symbols.get(node.name) if isinstance(node, ir.ID) else None
+        if one is None or other is None or one.row is None or other.row is None:
+            return False
+        if any(layer.quals for symbol in (one, other) for layer in symbol.layers):
+            return False
+        return _same_type(Typed((), *one.row), Typed((), *other.row))
 
     def is_row(self, node: Any, name: str) -> bool:
         """Whether a pointer's value is a member that is an array, of the type that the pointer leads to."""

@@ -16,6 +16,7 @@ from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.normalize.arguments import Arguments, Scope, changeable
+from scopt.frontend.normalize.element_values import elements_of, has_numbers, without_values
 from scopt.frontend.normalize.inlining import direct, looked_into, parameters_of, returns_nothing
 from scopt.frontend.normalize.returns import without_returns
 from scopt.frontend.syntax.purity import is_fixed
@@ -65,8 +66,11 @@ def has_body_of_statements(function: ir.FuncDef) -> bool:
     """Whether a function has a body that may stand in the place of a call, as far as its statements tell."""
     if not is_fixed(function) or function.param_decls:
         return False
+    listed = {node.init for node in walk(function.body) if isinstance(node, ir.Decl) and elements_of(node) is not None}
     for node in walk(function.body):
-        if isinstance(node, _NEVER) or (isinstance(node, ir.FuncCall) and opaque_words(node) is not None):
+        if (isinstance(node, _NEVER) and node not in listed) or (
+            isinstance(node, ir.FuncCall) and opaque_words(node) is not None
+        ):
             return False
         if isinstance(node, (ir.Struct, ir.Union)) and node.decls is not None:
             return False
@@ -140,6 +144,8 @@ class _Bodies(Struct, eq=False):
                 before, cond = self.expression(node.cond, scope, stack)
                 node = node if cond is node.cond else changed(node, cond=cond)
                 return [*before, self.with_part(self.with_part(node, "iftrue", scope, stack), "iffalse", scope, stack)]
+            case ir.Decl() if stack and (elements := elements_of(node)) is not None and has_numbers(node, scope):
+                return [*self.items([without_values(node), *elements], scope, stack)]
             case ir.Decl():
                 return self.declaration(node, scope, stack)
             case ir.FuncCall():

@@ -1,5 +1,8 @@
 """Loops over the directions of a table, ``f[(y + cy[k]) * nx + x + cx[k]]``: as straight code, with the table's numbers
 in the place of its cells. So subscripts that are data become affine: lattices, neighbourhoods, windows of offsets.
+
+Likewise loops over the pointers that an array holds, ``w[k][i]`` with ``double *w[4]``: each of them has a name then
+(`scopt.frontend.normalize.pointer_cells`), as where they lead to nobody knows of an array of them.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from msgspec import Struct
 from scopt import ir
 from scopt.frontend.normalize.constant_tables import Table, table_of
 from scopt.frontend.normalize.tree_rewriting import number
+from scopt.frontend.syntax.structs import Definitions, Types
 from scopt.ir.constants import typed_constant
 from scopt.ir.ctypes import Symbol, shape_of
 from scopt.ir.effects import effects
@@ -20,32 +24,38 @@ from scopt.ir.walks import rebuilt, used_names, walk
 
 # Directions at most, and statements that a loop may become.
 _DIRECTIONS, _STATEMENTS = 32, 64
+# Pointers at most that an array is taken to be a list of components by.
+_POINTERS = 8
 _LEAVES = (ir.Break, ir.Continue, ir.Goto, ir.Label, ir.Switch, ir.Return, ir.Pragma)
 
 
-def without_direction_tables(items: tuple[Any, ...], symbols: Mapping[str, Symbol]) -> tuple[Any, ...]:
+def without_direction_tables(
+    items: tuple[Any, ...], symbols: Mapping[str, Symbol], structs: Definitions
+) -> tuple[Any, ...]:
     """The statements with such loops as straight code. symbols: what names mean where the statements begin."""
     inner = {node.name for node in walk(*items) if isinstance(node, ir.Decl)}
     names = {node.name for node in walk(*items) if isinstance(node, ir.ID)} - inner
     tables = {name: found for name in sorted(names & symbols.keys()) if (found := table_of(symbols[name], symbols))}
-    if not tables:
-        return items
+    types = Types({name: symbol for name, symbol in symbols.items() if name not in inner}, structs)
 
     def change(node: Any) -> Any:
-        return _straight(node, tables, symbols) if isinstance(node, ir.For) else node
+        return _straight(node, tables, symbols, types) if isinstance(node, ir.For) else node
 
     return tuple(rebuilt(item, change) for item in items)
 
 
-def _straight(loop: ir.For, tables: Mapping[str, Table], symbols: Mapping[str, Symbol]) -> Any:
-    """Copies of a loop's body, one for each direction; the loop if it isn't one over directions."""
+def _straight(loop: ir.For, tables: Mapping[str, Table], symbols: Mapping[str, Symbol], types: Types) -> Any:
+    """Copies of a loop's body, one for each direction; the loop if it isn't one over directions. types: of what is
+    declared outside of the statements."""
     head = _head(loop, symbols)
     if head is None:
         return loop
     name, values, ctype = head
     leaves = sum(isinstance(node, (ir.Assignment, ir.UnaryOp, ir.Decl)) for node in walk(loop.stmt))
     simple = not any(isinstance(node, _LEAVES) for node in walk(loop.stmt)) and leaves * len(values) <= _STATEMENTS * 4
-    if not simple or name in effects(loop.stmt).changed or not _goes_by(loop.stmt, name, tables):
+    if not simple or name in effects(loop.stmt).changed:
+        return loop
+    if not (_goes_by(loop.stmt, name, tables) or _picks_pointers(loop.stmt, name, len(values), types)):
         return loop
     integer = symbols["int"].type
     directions = (_Direction(name, value, ctype, tables, integer) for value in values)
@@ -83,6 +93,19 @@ def _goes_by(body: Any, name: str, tables: Mapping[str, Table]) -> bool:
             chosen = any(_cells(node.subscript, name, tables))
             if chosen or not moving.isdisjoint(used_names(node.subscript)):
                 return True
+    return False
+
+
+def _picks_pointers(body: Any, name: str, count: int, types: Types) -> bool:
+    """Whether the iterator chooses among the pointers of an array, as many as it has values."""
+    if count > _POINTERS:
+        return False
+    for node in walk(body):
+        if not isinstance(node, ir.ArrayRef) or name not in used_names(node.subscript):
+            continue
+        whole = types.of(node.name)
+        if whole is not None and whole.array and len(whole.layers) > 1 and whole.layers[1].kind == "pointer":
+            return True
     return False
 
 

@@ -77,7 +77,7 @@ class MemberHoister(Struct):
 
     symbols: what is visible, extended with the new names. inside: names that are declared inside, and iterators.
     reserved: identifiers that new names must not be. named:
-    what stands in the place of nodes now.
+    what stands in the place of nodes now. typed: members by their new names.
     """
 
     items: tuple[Any, ...]
@@ -87,6 +87,7 @@ class MemberHoister(Struct):
     reserved: frozenset[str]
     found: list[Hoisted] = field(default_factory=list)
     named: dict[ir.Node, ir.Node] = field(default_factory=dict)
+    typed: dict[str, Typed] = field(default_factory=dict)
 
     def run(self) -> tuple[Hoisted, ...]:
         """Name all members that can be named; those of members behind pointers in further rounds."""
@@ -223,7 +224,7 @@ class MemberHoister(Struct):
             cell = Symbol(
                 text, "global", pointer if typed.layers else typed.type, within=root, path=path, struct=struct
             )
-        self.symbols[name] = symbol
+        self.symbols[name], self.typed[name] = symbol, typed
         self.found.append(Hoisted(symbol, _declaration(name, typed, how, text, condition or ""), cell))
         scalar = how == "address" and not typed.layers
         names = {use.node: ir.ID(name, use.node.coord) for use in uses}

@@ -20,6 +20,7 @@ from scopt.frontend.extract import extract_whole
 from scopt.frontend.normalize.counting_loops import has_loop, is_counting
 from scopt.frontend.region.placement import misplaced, with_directives
 from scopt.frontend.region.regions import find_autodetected, region_of, runs_in, statement_extent
+from scopt.frontend.region.surroundings import with_surroundings
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.openmp_clauses import sequential
 from scopt.ir.scop import Scop
@@ -63,6 +64,7 @@ def detect(
     search = Search(tu, assume_apart, deadline, reassociate)
     regions = tuple(region for candidate in find_autodetected(tu) for region in search.within(candidate))
     regions = tuple(with_directives(region, tu.directives, tu.file) for region in regions)
+    regions = with_surroundings(tu, regions)
     return Detected(regions, (*search.remarks, *misplaced(tu.directives, (*tu.regions, *regions))))
 
 

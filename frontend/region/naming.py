@@ -74,7 +74,7 @@ def _placed(tu: TranslationUnit, region: Region, macros: RegionMacros | None, fi
         return expanded
     symbolic = {name: value for name, value in macros.symbolic.items() if name not in short}
     baked = {**macros.baked, **{name: macros.symbolic[name] for name in short}}
-    counterpart = replace(counterpart, symbolic=symbolic, baked=baked, types=macros.types)
+    counterpart = replace(counterpart, symbolic=symbolic, baked=baked, types=macros.types, beside=region.beside)
     return Placed(finder.named, with_directives(counterpart, finder.named.directives, finder.named.file), expanded)
 
 

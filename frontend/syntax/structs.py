@@ -109,7 +109,8 @@ class Types(Struct, frozen=True, eq=False):
                 if symbol is None or symbol.kind not in ("parameter", "local", "global"):
                     return None
                 if symbol.decl is None:
-                    return Typed(symbol.layers, symbol.type, symbol.size, self.named(symbol.type.spelling))
+                    element, size = symbol.row or (symbol.type, symbol.size)
+                    return Typed(symbol.layers, element, size, self.named(element.spelling))
                 typed = self.declared(symbol.decl)
                 if symbol.kind == "parameter" and typed.array:
                     return typed._replace(layers=(Layer("pointer"), *typed.layers[1:]))

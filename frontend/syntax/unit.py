@@ -34,7 +34,8 @@ class Region(Struct, frozen=True, eq=False):
     bare: it is the whole body of another statement, without braces: what stands in its place has to be one statement.
     pragmas: what the ``#pragma scopt`` before it and inside it ask for (they are not counted among `directives`).
     part: found in a marked region that can't be taken as a whole. threads: it has a loop that the program's own
-      pragmas run in threads. version: it has a number in the place of a variable.
+      pragmas run in threads. version: it has a number in the place of a variable. beside: names by which one thread
+      reaches memory between two runs of it; None if that isn't known.
     """
 
     function: ir.FuncDef
@@ -60,6 +61,7 @@ class Region(Struct, frozen=True, eq=False):
     part: bool = False
     threads: bool = False
     version: bool = False
+    beside: frozenset[str] | None = None
 
     def lies_in(self, other: Region) -> bool:
         """Whether it begins in another region of the file."""

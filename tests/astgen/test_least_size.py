@@ -172,3 +172,14 @@ def test_tests_that_never_hold_are_no_reason_for_others() -> None:
     }"""
     result = optimize(source.encode(), Options(autodetect=True))
     assert "region.transformed" in {remark.id for remark in result.remarks}
+
+
+def test_vectors_beside_many_pointers_are_asked_for_little_work() -> None:
+    """Compilers make no tests of so many pairs, and so no vectors of the original."""
+    names = "abcdefg"
+    body = " ".join(f"{one}[i * n + j] = {one}[i * n + j] * 2 + x[i * n + j];" for one in names)
+    source = f"""float *a, *b, *c, *d, *e, *f, *g, *x;
+    void step(int n) {{ for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {{ {body} }} }}"""
+    text = optimize(source.encode(), Options(autodetect=True)).text.decode()
+    region, loop = (int(one.split()[0].rstrip(")")) for one in text.split("(double)n * n > ")[1:])
+    assert region < 1000 < loop

@@ -77,3 +77,29 @@ def test_other_cells_are_data(loop: str) -> None:
 def test_weights_are_left_as_they_are() -> None:
     made = scop("for (int i = 0; i < n; i++) for (int k = 0; k < 4; k++) b[i] += dx[k] * a[i];")
     assert "dx" in made.arrays
+
+
+STATE = """typedef struct { int n; double *v[3]; double **w[3]; } state;
+static inline void flux(const double *l, double *f) {
+  double z[4] = { 0.5, l[0] };
+  for (int k = 0; k < 3; k++) f[k] = l[k] * z[k] + z[3]; }
+"""
+
+
+def test_components_that_pointers_lead_to() -> None:
+    made = scop_of(
+        "for (int k = 0; k < 3; k++) for (i = 0; i < n; i++) p->v[k][i] = 2 * i;",
+        params="state *p, int n",
+        before=STATE,
+    )
+    assert {"p_v_0", "p_v_1", "p_v_2"} == made.arrays.keys()
+
+
+def test_rows_of_components_below_a_function_with_values_for_elements() -> None:
+    body = """for (i = 0; i < n; i++) for (j = 1; j < n; j++) { double l[3], f[3];
+      for (int k = 0; k < 3; k++) { const double *q = p->w[k][i] + j; l[k] = q[-1]; }
+      flux(l, f);
+      for (int k = 0; k < 3; k++) { double **q = p->w[k]; q[i][j] -= f[k]; } }"""
+    made = scop_of(body, params="state *p, int n", before=STATE)
+    assert {name for name, array in made.arrays.items() if array.rows} == {"p_w_0", "p_w_1", "p_w_2"}
+    assert sum(any(a.is_write and a.array == "z_2" for a in one.accesses) for one in made.statements) == 4
