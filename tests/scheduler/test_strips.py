@@ -54,6 +54,14 @@ for (i = 0; i < n; i++) for (j = 0; j < m; j++) {
   for (t = 0; t < m; t++) { double v = B[i][j] * C[t][i] - 0.25; if (v > best) { best = v; at = t; } }
   if (best > 0.5) A[at][0] += best * B[i][j];
 }"""
+# All rows look at what the first one has found: it runs by itself, with the variable as it is.
+LED = """
+for (i = 0; i < n; i++) {
+  s = B[1][i];
+  for (j = 0; j < m; j++) s = A[0][j] + C[0][0] / (s + B[1][i]);
+  if (i == 0) C[0][0] = s;
+  B[2][i] = s / C[0][0];
+}"""
 GUARDED = (
     "for (i = 0; i < n; i++) for (j = 1; j < m; j++)"
     " A[i][j] = A[i][j-1] * 0.5 * 1.5 * 0.75 + (B[0][i] > 0.75 ? B[i][j] : 1.0);"
@@ -334,10 +342,10 @@ def emitted(source: str) -> str:
 @pytest.mark.parametrize("rows", [3, 32, 71])
 @pytest.mark.parametrize(
     "body",
-    [RECURRENCE, FILTER, SWEEPS, BOTH_WAYS, GUARDED, FORCES, NEAREST, REFLECTED, CONDITIONAL, VOTES],
+    [RECURRENCE, FILTER, SWEEPS, BOTH_WAYS, GUARDED, FORCES, NEAREST, REFLECTED, CONDITIONAL, VOTES, LED],
     ids=[
         *("recurrence", "filter", "sweeps", "both ways", "guarded", "forces", "nearest", "reflected", "conditional"),
-        "votes",
+        *("votes", "led"),
     ],
 )
 def test_results_are_the_same(body: str, rows: int, run_c: Callable[..., str]) -> None:
