@@ -199,6 +199,9 @@ class _Builder(Struct):
                 offers.append((strip_claim(band, rows, rows_of_strip(self.scop, self.options, rows), 0, longest), rows))
         if not offers:
             return None
+        branches = self.chains.left_to_branches()
+        if branches is not self.chains:
+            longest = max((branches.longest(node, member) for member in members), default=longest)
         offers.append((in_order(band, longest, offers[0][0].lanes), None))
         taken, choice = arbitrate(band, [claim for claim, _ in offers], self.setting.decider, ROWS)
         chosen = next(rows for claim, rows in offers if claim is taken)
