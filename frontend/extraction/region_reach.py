@@ -111,7 +111,7 @@ class RegionReach(Struct, frozen=True, eq=False):
         plain = (
             (is_value(symbol) or (shared and not symbol.dims))
             and not symbol.pointer
-            and symbol.type.integer
+            and (symbol.type.integer or symbol.type.floating)
             and 0 < symbol.type.bits <= 64
         )
         return symbol.type if plain and word in self.constant and not symbol.type.volatile else None

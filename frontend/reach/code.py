@@ -125,6 +125,12 @@ class Code(Struct):
             self.line(f"if ({left} {opposite} {right}) return 0;")
             self.known[key] = 0
 
+    def require_that(self, condition: str) -> None:
+        """The same of a condition of names."""
+        if ("require", condition) not in self.known:
+            self.line(f"if (!({condition})) return 0;")
+            self.known["require", condition] = 0
+
     def require_positive(self, a: Operand) -> None:
         self.require(a, ">=", 1)
 

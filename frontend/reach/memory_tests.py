@@ -15,6 +15,7 @@ from scopt.ir.scop import CType, MemoryTest
 
 # What no name in C has: members of records are spelled by their paths (`a[].x`).
 _WORDS = re.compile(r"\W+", re.ASCII)
+_FLOATS = {32: "float", 64: "double"}
 # Values are looked at for more than one thread alone where that takes as long as a good part of the region.
 _THREADS = (
     "#if defined(_OPENMP) || defined(SCOPT_THREADS)\n",
@@ -75,12 +76,16 @@ def memory_test(
     tail.append(f"return {' && '.join(tested)};")
     lines, names = code.needed(tail)
     body = [f"{number} {', '.join([*names, *(end for both in ends.values() for end in both)])};"]
-    body += [f"if ({name} < 0) return 0;" for name, ctype in used.items() if not ctype.signed and ctype.bits == 64]
+    body += [
+        f"if ({name} < 0) return 0;"
+        for name, ctype in used.items()
+        if ctype.integer and not ctype.signed and ctype.bits == 64
+    ]
     called = {name: one for name, one in slices.items() if any(f"{name}(" in line for line in lines)}
     arrays = dict.fromkeys(array for one in called.values() for array in one.arrays)
     takes_long = not all(one.short for one in called.values())
     body += [*(_THREADS if takes_long else ()), *lines, *tail]
-    parameters = [f"{number} {name}" for name in used]
+    parameters = [f"{_FLOATS[ctype.bits] if ctype.floating else number} {name}" for name, ctype in used.items()]
     parameters += [f"const void *{address}, {number} {size}" for address, size in given.values()]
     parameters += [f"const void *{array}_cells" for array in arrays]
     own = f"scopt_apart_{location.line}_{location.column}"

@@ -88,7 +88,10 @@ class Reading(Struct, frozen=True):
         if any(left):
             _replace(state, other if left[0] else then)
             return
-        for own in {*then.values, *other.values}:
+        changed = effects(*(part for part in (node.iftrue, node.iffalse) if part)).changed
+        for own in {*then.values, *other.values, *changed}:
+            if own in changed:
+                state.facts.pop(own, None)
             a, b = then.values.get(own), other.values.get(own)
             state.values.pop(own, None)
             if a is None or b is None:
@@ -107,9 +110,13 @@ class Reading(Struct, frozen=True):
 
     def set(self, own: str, init: Any, state: State) -> None:
         """A variable gets the value of an expression."""
-        value = self.reader.value(init, state) if init is not None and not effects(init).changed else None
-        state.values.pop(own, None)
+        plain = init is not None and not effects(init).changed
+        value = self.reader.value(init, state) if plain else None
         ctype = self.type_of(own)
+        if plain and value is None and ctype is not None:
+            value = self.reader.truncated(init, ctype, state)
+        self.reader.floats.set(own, init if plain else None, state)
+        state.values.pop(own, None)
         if value is None or ctype is None:
             return
         try:
@@ -280,6 +287,7 @@ def _replace(state: State, by: State) -> None:
         (state.limits, by.limits),
         (state.atoms, by.atoms),
         (state.known, by.known),
+        (state.facts, by.facts),
     ):
         kept = dict(other)
         own.clear()
@@ -296,3 +304,4 @@ def _leaves(node: Any) -> bool:
 def _forget(names: Iterable[str], state: State) -> None:
     for own in names:
         state.values.pop(own, None)
+        state.facts.pop(own, None)
