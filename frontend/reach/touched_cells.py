@@ -133,8 +133,10 @@ class Reading(Struct, frozen=True):
             self.statements_of(node.init, state)
         first = dict(state.values)
         changed = effects(*(part for part in (node.cond, node.stmt, getattr(node, "next", None)) if part)).changed
+        steps = {own: step for own in changed if (step := self.one_way(own, node)) and own in first}
         _forget(changed, state)
         inside = state.copy()
+        self.stepped(steps, first, inside)
         if counted:
             self.count(node, first, inside)
         self.plain(node.cond, inside)
@@ -144,6 +146,30 @@ class Reading(Struct, frozen=True):
         if counted:
             self.plain(node.next, state.copy())
         _forget(changed, state)
+        self.stepped(steps, first, state)
+
+    def one_way(self, own: str, loop: Any) -> int:
+        """In which direction a loop steps a variable, if it does nothing else with it but look; 0 if that isn't so."""
+        signs = set[int]()
+        for node in walk(loop):
+            match node:
+                case ir.UnaryOp(op=op, expr=ir.ID(name=name)) if name == own and op in (*_STEPS, "&"):
+                    signs.add(_STEPS.get(op, 0))
+                case ir.Assignment(lvalue=ir.ID(name=name)) if name == own:
+                    signs.add(self.step_of(node)[1])
+                case ir.Decl(name=name) if name == own:
+                    return 0
+        return (1 if min(signs) > 0 else -1 if max(signs) < 0 else 0) if signs else 0
+
+    def stepped(self, steps: Mapping[str, int], first: Mapping[str, Value], state: State) -> None:
+        """Variables that are only stepped stay on one side of their first values: signed ones don't wrap around."""
+        for own, step in sorted(steps.items()):
+            ctype, start = self.type_of(own), first[own]
+            if ctype is None or start.wraps or not ctype.signed or self.reader.wrapping:
+                continue
+            if ctype.bits >= self.reader.symbols["int"].type.bits:
+                limits = Limits((start.sum,)) if step > 0 else Limits((), (start.sum,))
+                state.values[own] = Value(name(self.reader.symbol(own, limits, state)), ctype)
 
     def statements_of(self, init: Any, state: State) -> None:
         for one in init.exprs if isinstance(init, ir.ExprList) else (init,):
