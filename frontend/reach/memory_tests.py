@@ -8,14 +8,13 @@ from collections.abc import Collection, Iterable, Mapping
 from msgspec import Struct
 
 from scopt.diagnostics import Location
-from scopt.frontend.reach.code import Code
+from scopt.frontend.reach.code import Code, type_of_value
 from scopt.frontend.reach.slices import Slice
 from scopt.frontend.reach.touched_cells import Touched
 from scopt.ir.scop import CType, MemoryTest
 
 # What no name in C has: members of records are spelled by their paths (`a[].x`).
 _WORDS = re.compile(r"\W+", re.ASCII)
-_FLOATS = {32: "float", 64: "double"}
 # Values are looked at for more than one thread alone where that takes as long as a good part of the region.
 _THREADS = (
     "#if defined(_OPENMP) || defined(SCOPT_THREADS)\n",
@@ -85,7 +84,7 @@ def memory_test(
     arrays = dict.fromkeys(array for one in called.values() for array in one.arrays)
     takes_long = not all(one.short for one in called.values())
     body += [*(_THREADS if takes_long else ()), *lines, *tail]
-    parameters = [f"{_FLOATS[ctype.bits] if ctype.floating else number} {name}" for name, ctype in used.items()]
+    parameters = [f"{type_of_value(ctype, number)} {name}" for name, ctype in used.items()]
     parameters += [f"const void *{address}, {number} {size}" for address, size in given.values()]
     parameters += [f"const void *{array}_cells" for array in arrays]
     own = f"scopt_apart_{location.line}_{location.column}"
