@@ -172,3 +172,19 @@ def test_bits_that_a_loop_collects_have_bounds() -> None:
     guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
     assert guard is not None
     assert "mul_overflow(64, n" in guard.tests[0].definition
+
+
+def test_many_pointers_are_told_apart_at_once() -> None:
+    """Members of structures with what else lies in their objects; what data name by the bounds of its subscripts."""
+    names = ", ".join(f"double *p{k}" for k in range(7))
+    stores = " ".join(f"p{k}[i] = a[i].x * p{k + 1}[i];" for k in range(6))
+    text = (
+        f"struct c {{ double x, y; }};\nvoid f(int n, struct c *a, struct c *b, {names}) {{ for (int i = 0; i < n; i++)"
+        f" {{ {stores} int v = (int)p6[i]; if (v >= 0 && v < n) b[i].y += p6[v * n]; }} }}\n"
+    )
+    tu = parse(text.encode(), "f.c", Options(autodetect=True))
+    guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
+    assert guard is not None
+    assert not guard.apart
+    (test,) = guard.tests
+    assert test.call.count("sizeof(*") == 9

@@ -392,3 +392,10 @@ def test_records_stay_where_they_are_and_borders_apart() -> None:
     assert "c[i][3 * j + 1] = g_rows[j - jt]" in found
     assert "u_rows" not in found
     assert "c_rows" not in found
+
+
+def test_no_strips_where_data_say_how_often_a_loop_runs() -> None:
+    body = """for (i = 0; i < n; i++) { double q = 0; for (j = 0; j < m; j++) {
+  q = B[j][i] / (q + 1); while (q < A[j][i]) q += 0.5; A[j][i] = q; } }"""
+    assert schedule_of(body.replace("while (q < A[j][i]) q += 0.5;", "")).strips
+    assert not schedule_of(body).strips
