@@ -37,6 +37,8 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
         return True
     if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest) or has_more_tests(scop)):
         return True
+    if any(loop.mark.simd and _looks_up(scop, loop) for loop in loops):
+        return True
     if threads and any(loop.mark.parallel for loop in loops):
         return True
     if any(loop.mark.simd for loop in loops) and any(is_tile_loop(loop) and loop.step > 1 for loop in loops):
@@ -51,6 +53,16 @@ def loops_of(nest: LoopNest) -> list[For]:
 def has_more_tests(scop: Scop) -> bool:
     """Whether more pointers are told apart than compilers make tests of in front of a loop."""
     return scop.guard is not None and scop.guard.pairs > _TESTED
+
+
+def _looks_up(scop: Scop, loop: For) -> bool:
+    """Whether a loop reads cells that data name, where it is tested that nothing is written there: no compiler makes
+    such a test."""
+    if scop.guard is None or not scop.guard.tests:
+        return False
+    inside = {call.statement for _, call in calls_with_loops(loop.body, ())}
+    read = (a for one in scop.statements if one.name in inside for a in one.accesses if not a.is_write)
+    return any(scop.arrays[a.array].rank and not a.relation.is_single_valued() for a in read)
 
 
 def _has_records(scop: Scop, nest: LoopNest) -> bool:

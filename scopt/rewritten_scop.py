@@ -20,6 +20,7 @@ from scopt.scheduler.passes.expansion import Expansion, expand
 from scopt.scheduler.passes.forwarding import forward
 from scopt.scheduler.passes.private_tables import Tabulated, tabulated
 from scopt.scheduler.passes.rolling_rows import Rolled, rolled
+from scopt.scheduler.passes.row_extrema import with_row_extrema
 from scopt.scheduler.passes.row_results import rows_apart
 from scopt.scheduler.passes.totals import Totals, with_totals
 from scopt.scheduler.passes.work_arrays import own_work, reused
@@ -77,6 +78,22 @@ def totals_scop(scop: Scop, options: Options) -> Totals | None:
     try:
         with operation_limit(MAX_OPERATIONS):
             return with_totals(scop, frozenset(updates_of(scop, reorder_of(options))))
+    except isl.Error:  # too much for what it may gain
+        return None
+
+
+def extrema_scops(
+    scop: Scop, deps: Dependences, options: Options
+) -> tuple[Scop, tuple[tuple[Expansion, bool], ...]] | None:
+    """The SCoP with extrema of rows, and what `rows_scops` makes of that; None where nothing comes of it."""
+    if not (options.tile and (options.parallel or options.simd)):
+        return None
+    try:
+        with operation_limit(MAX_OPERATIONS):
+            before = with_row_extrema(scop, deps)
+            found = rows_scops(before, dependences_of(before, options), options) if before is not None else ()
+            # in the order of the source, comparisons have loops of their own
+            return (before, tuple(sorted(found, key=lambda one: not one[1]))) if before is not None and found else None
     except isl.Error:  # too much for what it may gain
         return None
 

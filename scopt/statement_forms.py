@@ -20,6 +20,7 @@ from scopt.options import Options
 from scopt.rewritten_scop import (
     carrying_scop,
     dependences_of,
+    extrema_scops,
     rewriting_fault,
     rewritten_scop,
     rolled_scop,
@@ -43,6 +44,7 @@ TOTALS = "with totals"
 WORK = "with work arrays of lines' own"
 ROLLED = "with cells for what rows hand on"
 WORK_ROWS = "with work arrays of rows' own, and their results in cells"
+EXTREMA, EXTREMA_SPLIT = "with extrema of rows in cells", "with extrema of rows in cells, in order"
 ROWS, SPLIT = "with results of rows in cells", "with results of rows in cells, in order"
 
 
@@ -125,6 +127,7 @@ class Forms(Struct, frozen=True, eq=False):
         else:
             yield from self.with_work(self.scop, self.deps)
         yield from self.with_totals()
+        yield from self.with_extrema()
         yield from self.with_results()
         with self.clock("dependences"):
             tables = self.watch("tables", tables_scop(self.scop, self.options))
@@ -164,6 +167,16 @@ class Forms(Struct, frozen=True, eq=False):
         if totals is not None:
             deps, made = dependences_of(totals.scop, self.options), Expansion(totals.scop, {})
             yield Form(TOTALS, totals.scop, deps, made, tables=totals.numbers)
+
+    def with_extrema(self) -> Iterator[Form]:
+        """Those with cells for the extrema of rows."""
+        with self.clock("dependences"):
+            found = extrema_scops(self.scop, self.deps, self.options)
+        for made, in_order in found[1] if found is not None else ():
+            made = self.watch("rows", made)
+            deps, cells = dependences_of(made.scop, self.options), frozenset(made.extents)
+            name = EXTREMA_SPLIT if in_order else EXTREMA
+            yield Form(name, made.scop, deps, made, apart=cells, before=found[0] if found else None, in_order=in_order)
 
     def with_results(self) -> Iterator[Form]:
         """Those with cells for the results of rows, and with work arrays of their own besides."""

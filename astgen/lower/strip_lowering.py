@@ -66,11 +66,11 @@ def lower_strips(scop: Scop, deps: Dependences, schedule: MarkedSchedule, machin
     names = Names(scop, machine)
     rebuilt = _Rebuild(scop, deps, schedule, names, dict(schedule.marks))
     tree = rebuilt.tree(schedule.tree.get_root().child(0))
-    buffered = {name for strips in schedule.strips.values() for name in strips.statements}
-    buffered |= {name for tile in schedule.packed.values() for name in tile.statements}
+    # where a loop was split, some instances of a statement may run outside of strips
+    run = {str(one.get_tuple_name()) for one in sets_of(tree.get_domain())}
     made = tuple(one for strip in rebuilt.strips for one in strip.statements)
     tiles = [strip for strip in rebuilt.strips if isinstance(strip, PanelTile)]
-    statements = (*(one for one in scop.statements if one.name not in buffered), *made)
+    statements = (*(one for one in scop.statements if one.name in run), *made)
     used = set(used_names(*(one.body for one in statements)))
     arrays = {name: one for name, one in scop.arrays.items() if not one.local or one.spelling in used} | names.arrays
     return Buffered(

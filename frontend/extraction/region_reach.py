@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +17,7 @@ from scopt.frontend.reach.cells import Inspector
 from scopt.frontend.reach.code import Code, Operand, Unbounded
 from scopt.frontend.reach.memory_tests import Memory, memory_test
 from scopt.frontend.reach.row_tests import MAX_LISTS, RowList, row_test
+from scopt.frontend.reach.slices import Slice
 from scopt.frontend.reach.sums import Sum, number, plus, times
 from scopt.frontend.reach.symbolic_values import Reader
 from scopt.frontend.reach.touched_cells import Touched, read_touched
@@ -39,18 +40,7 @@ class RegionReach(Struct, frozen=True, eq=False):
         code = Code(tu.long_type, tu.reserved)
         involved = dict.fromkeys(name for pair in pairs for name in pair)
         wanted = {name: self.base(name) for name in involved if known[name] is None}
-        iterators, _ = self.names.typed_names()
-        frozen = (self.arrays.keys() & self.names.symbols.keys()) - self.names.effects.through - involved.keys()
-        seen = Inspector(self.names.items, self.names.symbols, iterators, code, frozen, self.names.region.location)
-        intervals: list[Mapping[Any, tuple[int, int]]] = []
-
-        def interval(node: ir.ID) -> tuple[int, int] | None:
-            if not intervals:
-                intervals.append(values_of_subscripts(self.names.items, self.names.symbols, *self.names.typed_names()))
-            return intervals[0].get(node)
-
-        reader = Reader(self.names.symbols, self.names.effects.changed, code, tu.wrapping, seen.values, interval)
-        touched = read_touched(self.names.items, reader, iterators, set(wanted.values()))
+        touched, made = self.touched(code, wanted.values(), involved.keys())
         memories: dict[str, Memory] = {}
         for name in involved:
             stretch = known[name]
@@ -68,21 +58,51 @@ class RegionReach(Struct, frozen=True, eq=False):
         used = self.used(code, ends)
         if used is None:
             return None, next(iter(wanted))
-        return memory_test(self.names.region.location, code, memories, pairs, used, seen.made), ""
+        return memory_test(self.names.region.location, code, memories, pairs, used, made), ""
+
+    def touched(
+        self, code: Code, wanted: Iterable[str], involved: Set[str]
+    ) -> tuple[dict[str, Touched], dict[str, Slice]]:
+        """What is touched of arrays, and the functions that find values out. involved: names that may overlap."""
+        iterators, _ = self.names.typed_names()
+        frozen = (self.arrays.keys() & self.names.symbols.keys()) - self.names.effects.through - involved
+        seen = Inspector(self.names.items, self.names.symbols, iterators, code, frozen, self.names.region.location)
+        intervals: list[Mapping[Any, tuple[int, int]]] = []
+
+        def interval(node: ir.ID) -> tuple[int, int] | None:
+            if not intervals:
+                intervals.append(values_of_subscripts(self.names.items, self.names.symbols, *self.names.typed_names()))
+            return intervals[0].get(node)
+
+        wrapping = self.names.tu.wrapping
+        reader = Reader(self.names.symbols, self.names.effects.changed, code, wrapping, seen.values, interval)
+        touched = read_touched(self.names.items, reader, iterators, set(wanted))
+        return touched, seen.made
 
     def rows(
-        self, rows: Sequence[RowStretch], others: Sequence[Stretch], written: Collection[str]
+        self,
+        rows: Sequence[RowStretch],
+        others: Sequence[Stretch],
+        written: Collection[str],
+        unknown: Sequence[str] = (),
     ) -> MemoryTest | None:
         """As `scopt.frontend.model.aliasing.Reach` has it."""
         code = Code(self.names.tu.long_type, self.names.tu.reserved)
-        if len(rows) + len(others) > MAX_LISTS:
+        if len(rows) + len(others) + len(unknown) > MAX_LISTS:
             return None
+        wanted = {name: self.base(name) for name in unknown}
+        found, made = self.touched(code, wanted.values(), self.arrays.keys()) if wanted else ({}, {})
+        if made or not found.keys() >= {*wanted.values()}:
+            return None  # values of index arrays are for fewer pairs
         try:
             lists = [_rows(code, one, one.array.spelling in written) for one in rows]
             for one in others:
                 touched = _touched(code, one)
                 cells = (touched.first, touched.last)
                 lists.append(RowList(one.array, one.base, one.element, None, cells, one.array in written))
+            for name in wanted.values():
+                cells = (found[name].first, found[name].last)
+                lists.append(RowList(name, name, f"sizeof(*{name})", None, cells, name in written))
         except Unbounded:
             return None
         used = self.used(code, (end for one in lists for end in (*(one.rows or ()), *one.cells)))
@@ -108,7 +128,12 @@ class RegionReach(Struct, frozen=True, eq=False):
     def type_of(self, word: str) -> CType | None:
         """Of a variable whose value the test may ask for."""
         symbol = self.names.symbols[word]
-        plain = not symbol.dims and not symbol.pointer and symbol.type.integer and 0 < symbol.type.bits <= 64
+        plain = (
+            not symbol.dims
+            and not symbol.pointer
+            and (symbol.type.integer or symbol.type.floating)
+            and 0 < symbol.type.bits <= 64
+        )
         return symbol.type if plain and word in self.constant and not symbol.type.volatile else None
 
 

@@ -51,10 +51,14 @@ class Reach(Protocol):
         known: what the names touch, None where that is asked for."""
 
     def rows(
-        self, rows: Sequence[RowStretch], others: Sequence[Stretch], written: Collection[str]
+        self,
+        rows: Sequence[RowStretch],
+        others: Sequence[Stretch],
+        written: Collection[str],
+        unknown: Sequence[str] = (),
     ) -> MemoryTest | None:
         """The test that no rows that are written overlap with others, or with stretches; None if that takes too much.
-        written: names."""
+        written: names. unknown: names whose stretches are asked for, too."""
 
 
 class Names(Struct, frozen=True, eq=False):
@@ -200,15 +204,21 @@ def _tested(
 
 
 def _test_of_all(names: Names, doubtful: Sequence[tuple[str, str]]) -> MemoryTest | None:
-    """A test of the stretches of all these names at once, in the order of their addresses; None if there is none:
-    members of an array's structures would be found to overlap."""
-    involved = dict.fromkeys(name for pair in doubtful for name in pair)
-    if names.reach is None or any(names.symbols[name].within is not None for name in involved):
+    """A test of the stretches of all these names at once, in the order of their addresses; None if there is none.
+    Members of structures are tested with all others of their object."""
+    if names.reach is None:
         return None
-    known = [_stretch(names, name) for name in involved]
-    if None in known:
-        return None
-    test = names.reach.rows([], [one for one in known if one is not None], names.written)
+    whole: dict[str, str] = {}
+    for name in (name for pair in doubtful for name in pair):
+        within = names.symbols[name].within
+        whole.setdefault(within.name if within is not None else name, name)
+    known = {name: _stretch(names, name) for name in whole.values()}
+    written = {root for root in whole if root in names.written}
+    for name in names.written:
+        within = names.symbols[name].within if name in names.symbols else None
+        written |= {within.name} if within is not None else set()
+    stretches = [one for one in known.values() if one is not None]
+    test = names.reach.rows([], stretches, written, [name for name, one in known.items() if one is None])
     return replace(test, pairs=len(doubtful)) if test is not None else None
 
 

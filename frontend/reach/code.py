@@ -10,11 +10,14 @@ from contextlib import contextmanager
 from msgspec import Struct, field
 
 from scopt.frontend.reach.sums import Sum, denominator
+from scopt.ir.scop import CType
 
 # A test of more lines takes longer than small loops run.
 MAX_LINES = 160
 # Numbers beyond this are no offsets of memory.
 _HUGE = 1 << 60
+
+_FLOAT_BITS = 32
 
 Operand = int | str
 
@@ -125,6 +128,12 @@ class Code(Struct):
             self.line(f"if ({left} {opposite} {right}) return 0;")
             self.known[key] = 0
 
+    def require_that(self, condition: str) -> None:
+        """The same of a condition of names."""
+        if ("require", condition) not in self.known:
+            self.line(f"if (!({condition})) return 0;")
+            self.known["require", condition] = 0
+
     def require_positive(self, a: Operand) -> None:
         self.require(a, ">=", 1)
 
@@ -177,6 +186,11 @@ class Code(Struct):
         if len(self.lines) >= MAX_LINES:
             raise Unbounded
         self.lines.append(text)
+
+
+def type_of_value(ctype: CType, number: str) -> str:
+    """Of a parameter of a test, given the type of all integers."""
+    return number if ctype.integer else "float" if ctype.bits == _FLOAT_BITS else "double"
 
 
 def _small(value: int) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from msgspec import Struct
 
 from scopt.diagnostics import Location
-from scopt.frontend.reach.code import Code
+from scopt.frontend.reach.code import Code, type_of_value
 from scopt.frontend.reach.slices import Slice
 from scopt.frontend.reach.touched_cells import Touched
 from scopt.ir.scop import CType, MemoryTest
@@ -75,12 +75,16 @@ def memory_test(
     tail.append(f"return {' && '.join(tested)};")
     lines, names = code.needed(tail)
     body = [f"{number} {', '.join([*names, *(end for both in ends.values() for end in both)])};"]
-    body += [f"if ({name} < 0) return 0;" for name, ctype in used.items() if not ctype.signed and ctype.bits == 64]
+    body += [
+        f"if ({name} < 0) return 0;"
+        for name, ctype in used.items()
+        if ctype.integer and not ctype.signed and ctype.bits == 64
+    ]
     called = {name: one for name, one in slices.items() if any(f"{name}(" in line for line in lines)}
     arrays = dict.fromkeys(array for one in called.values() for array in one.arrays)
     takes_long = not all(one.short for one in called.values())
     body += [*(_THREADS if takes_long else ()), *lines, *tail]
-    parameters = [f"{number} {name}" for name in used]
+    parameters = [f"{type_of_value(ctype, number)} {name}" for name, ctype in used.items()]
     parameters += [f"const void *{address}, {number} {size}" for address, size in given.values()]
     parameters += [f"const void *{array}_cells" for array in arrays]
     own = f"scopt_apart_{location.line}_{location.column}"

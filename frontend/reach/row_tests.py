@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from scopt.diagnostics import Location
-from scopt.frontend.reach.code import Code, Operand
+from scopt.frontend.reach.code import Code, Operand, type_of_value
 from scopt.ir.scop import CType, MemoryTest
 
 # Arrays that one test takes.
@@ -60,9 +60,10 @@ def row_test(location: Location, code: Code, lists: Iterable[RowList], used: Map
     lines, names = code.needed(tail)
     bounds = [f"{end}{k}" for k in range(len(listed)) for end in ("low", "high")]
     body = [f"{number} {', '.join([*names, *bounds])};"]
-    body += [f"if ({name} < 0) return 0;" for name, ctype in used.items() if not ctype.signed and ctype.bits == 64]
+    wide = [name for name, ctype in used.items() if ctype.integer and not ctype.signed and ctype.bits == 64]
+    body += [f"if ({name} < 0) return 0;" for name in wide]
     own = f"scopt_rows_{location.line}_{location.column}"
-    parameters = ", ".join([*(f"{number} {name}" for name in used), *head])
+    parameters = ", ".join([*(f"{type_of_value(ctype, number)} {name}" for name, ctype in used.items()), *head])
     arguments = ", ".join([*used, *(text for one in listed for text in (one.base, one.element))])
     text = "".join(f"  {line}\n" for line in (*body, *lines, *tail))
     return MemoryTest(f"{own}({arguments})", f"static int {own}({parameters})\n{{\n{text}}}\n", (_apart(number),))

@@ -19,17 +19,27 @@ class Value(Struct, frozen=True):
     wraps: bool = False
 
 
+class Fact(Struct, frozen=True):
+    """A comparison with an integer. needed: what the program has to ask for it to hold, conditions of names."""
+
+    sign: str
+    bound: Sum
+    needed: frozenset[str] = frozenset()
+
+
 class State(Struct, frozen=True):
     """What holds at a place. values: of variables. limits: of symbols. atoms: symbols that stand for operations, by
-    these. known: the parts that move of sums that conditions say something of, and the symbols with their values."""
+    these. known: the parts that move of sums that conditions say something of, and the symbols with their values.
+    facts: of floating-point variables."""
 
     values: dict[str, Value] = field(default_factory=dict)
     limits: dict[str, Limits] = field(default_factory=dict)
     atoms: dict[Any, str] = field(default_factory=dict)
     known: dict[Any, str] = field(default_factory=dict)
+    facts: dict[str, tuple[Fact, ...]] = field(default_factory=dict)
 
     def copy(self) -> State:
-        return State(dict(self.values), dict(self.limits), dict(self.atoms), dict(self.known))
+        return State(dict(self.values), dict(self.limits), dict(self.atoms), dict(self.known), dict(self.facts))
 
 
 def key_of(total: Sum) -> tuple[tuple[tuple[str, ...], Any], ...]:

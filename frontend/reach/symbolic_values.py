@@ -13,6 +13,7 @@ from scopt.frontend.normalize.constant_tables import table_of
 from scopt.frontend.reach.code import Code, Operand, Unbounded
 from scopt.frontend.reach.conditions import at_least, told
 from scopt.frontend.reach.ends import Ends, Limits, floor_limits
+from scopt.frontend.reach.floats import Floats
 from scopt.frontend.reach.states import State, Value, key_of
 from scopt.frontend.reach.sums import (
     Sum,
@@ -131,7 +132,26 @@ class Reader(Struct, frozen=True):
         if target.layers or not _is_number(target.type):
             return None
         operand = self.value(node.expr, state)
-        return self.converted(operand, target.type, state) if operand is not None else self.of_type(target.type, state)
+        if operand is not None:
+            return self.converted(operand, target.type, state)
+        return self.truncated(node.expr, target.type, state) or self.of_type(target.type, state)
+
+    def truncated(self, node: Any, target: CType, state: State) -> Value | None:
+        """A floating-point number as an integer. What isn't in its type's range has no value in C."""
+        facts = self.floats.facts(node, state)
+        if not facts or target.bits <= NARROW_BITS or target.spelling == "_Bool":
+            return None
+        for condition in sorted({one for fact in facts for one in fact.needed}):
+            self.code.require_that(condition)
+        lows = [fact.bound for fact in facts if fact.sign[0] == ">"]
+        known = [low for low in map(constant_of, lows) if low is not None]
+        below = -1 if max(known, default=-1) >= 0 else 0  # what is negative is rounded up
+        highs = [plus(one.bound, number(below if one.sign == "<" else 0)) for one in facts if one.sign[0] == "<"]
+        return Value(name(self.symbol("number", Limits(tuple(lows), tuple(highs)), state)), target)
+
+    @property
+    def floats(self) -> Floats:
+        return Floats(self)
 
     def choice(self, node: ir.TernaryOp, state: State) -> Value | None:
         then, other = self.where(node.cond, state, True), self.where(node.cond, state, False)
@@ -336,6 +356,7 @@ class Reader(Struct, frozen=True):
         """That two values compare like this."""
         left, right = (self.promoted(self.value(part, state), state) for part in (node.left, node.right))
         if left is None or right is None or op == "!=":
+            self.floats.compared(node, op, state)
             return
         common = usual_conversion(left.type, right.type, self.symbols)
         a, b = self.converted(left, common, state), self.converted(right, common, state)

@@ -88,7 +88,10 @@ class Reading(Struct, frozen=True):
         if any(left):
             _replace(state, other if left[0] else then)
             return
-        for own in {*then.values, *other.values}:
+        changed = effects(*(part for part in (node.iftrue, node.iffalse) if part)).changed
+        for own in {*then.values, *other.values, *changed}:
+            if own in changed:
+                state.facts.pop(own, None)
             a, b = then.values.get(own), other.values.get(own)
             state.values.pop(own, None)
             if a is None or b is None:
@@ -107,9 +110,13 @@ class Reading(Struct, frozen=True):
 
     def set(self, own: str, init: Any, state: State) -> None:
         """A variable gets the value of an expression."""
-        value = self.reader.value(init, state) if init is not None and not effects(init).changed else None
-        state.values.pop(own, None)
+        plain = init is not None and not effects(init).changed
+        value = self.reader.value(init, state) if plain else None
         ctype = self.type_of(own)
+        if plain and value is None and ctype is not None:
+            value = self.reader.truncated(init, ctype, state)
+        self.reader.floats.set(own, init if plain else None, state)
+        state.values.pop(own, None)
         if value is None or ctype is None:
             return
         try:
@@ -126,8 +133,10 @@ class Reading(Struct, frozen=True):
             self.statements_of(node.init, state)
         first = dict(state.values)
         changed = effects(*(part for part in (node.cond, node.stmt, getattr(node, "next", None)) if part)).changed
+        steps = {own: step for own in changed if (step := self.one_way(own, node)) and own in first}
         _forget(changed, state)
         inside = state.copy()
+        self.stepped(steps, first, inside)
         if counted:
             self.count(node, first, inside)
         self.plain(node.cond, inside)
@@ -137,6 +146,30 @@ class Reading(Struct, frozen=True):
         if counted:
             self.plain(node.next, state.copy())
         _forget(changed, state)
+        self.stepped(steps, first, state)
+
+    def one_way(self, own: str, loop: Any) -> int:
+        """In which direction a loop steps a variable, if it does nothing else with it but look; 0 if that isn't so."""
+        signs = set[int]()
+        for node in walk(loop):
+            match node:
+                case ir.UnaryOp(op=op, expr=ir.ID(name=name)) if name == own and op in (*_STEPS, "&"):
+                    signs.add(_STEPS.get(op, 0))
+                case ir.Assignment(lvalue=ir.ID(name=name)) if name == own:
+                    signs.add(self.step_of(node)[1])
+                case ir.Decl(name=name) if name == own:
+                    return 0
+        return (1 if min(signs) > 0 else -1 if max(signs) < 0 else 0) if signs else 0
+
+    def stepped(self, steps: Mapping[str, int], first: Mapping[str, Value], state: State) -> None:
+        """Variables that are only stepped stay on one side of their first values: signed ones don't wrap around."""
+        for own, step in sorted(steps.items()):
+            ctype, start = self.type_of(own), first[own]
+            if ctype is None or start.wraps or not ctype.signed or self.reader.wrapping:
+                continue
+            if ctype.bits >= self.reader.symbols["int"].type.bits:
+                limits = Limits((start.sum,)) if step > 0 else Limits((), (start.sum,))
+                state.values[own] = Value(name(self.reader.symbol(own, limits, state)), ctype)
 
     def statements_of(self, init: Any, state: State) -> None:
         for one in init.exprs if isinstance(init, ir.ExprList) else (init,):
@@ -280,6 +313,7 @@ def _replace(state: State, by: State) -> None:
         (state.limits, by.limits),
         (state.atoms, by.atoms),
         (state.known, by.known),
+        (state.facts, by.facts),
     ):
         kept = dict(other)
         own.clear()
@@ -296,3 +330,4 @@ def _leaves(node: Any) -> bool:
 def _forget(names: Iterable[str], state: State) -> None:
     for own in names:
         state.values.pop(own, None)
+        state.facts.pop(own, None)

@@ -187,7 +187,8 @@ class Search(Struct, frozen=True):
 def without_gain(scop: Scop, statements: frozenset[str]) -> str | None:
     """The first of some statements that no loop around can run in parallel: taken apart, they may have more to offer.
     None without any."""
-    dependences_of = ordered(scop, dependences(scop))
+    in_order = ordered(scop, dependences(scop, updates=updates_of(scop, Reorder.SAFE)))
+    dependences_of = in_order.relaxed or in_order
     parallel: set[str] = set()
     for node in band_nodes(with_properties(scop, dependences_of, scop.schedule)):
         if any(node.band_member_get_coincident(k) for k in range(node.band_n_member())):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import islpy as isl
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt.ir.scop import Dependence, Dependences, Scop
 from scopt.machine.costs import SUMMED
 from scopt.options import Options
 from scopt.poly.bands import Ordered, agreeing_at
+from scopt.poly.first_best import is_first_best
 from scopt.poly.isl_utils import walk
 from scopt.poly.pair_classes import Agreement
 from scopt.scheduler.decisions.band_costs import Work
@@ -64,6 +66,13 @@ class Chains(Struct, frozen=True, eq=False):
                     return {}
                 found[tuple(statements_of(inner))] = chain
         return found
+
+    def left_to_branches(self) -> Chains:
+        """The same without steps of extrema of floating-point numbers, along rows: processors don't wait for a
+        comparison that hardly ever lets anything through, nor do blocks that are looked at as vectors."""
+        best = {one.name for one in self.scop.statements if is_first_best(self.scop, one)}
+        kept = tuple(one for one in self.deps.all if not (one.kind == "flow" and one.source in best & {one.sink}))
+        return replace(self, deps=Dependences(kept, self.deps.reductions)) if best else self
 
     def strides_along(self, inner: isl.ScheduleNode, member: int) -> Strides:
         return strides(self.scop, linear_schedule(self.scop, inner), member)

@@ -16,6 +16,7 @@ from scopt.machine.costs import (
     STORES,
     WAITING_CHAINS,
     jam_rows,
+    takes_its_time,
 )
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.lookups import narrow_lookups
@@ -30,6 +31,11 @@ from scopt.scheduler.decisions.user_sizes import rounded, size_of
 
 # What else can become of a nest.
 IN_ORDER = "loops along the rows"
+
+
+def has_lanes(band: Band) -> bool:
+    """Whether vectors may have lanes for rows: they have none for loops that run as often as data say."""
+    return not any(takes_its_time(band.setting.scop.statement(name).body) for name in band.names)
 
 
 def strip_claim(band: Band, rows: Rows, count: int, member: int, chain: int) -> Claim:

@@ -34,6 +34,7 @@ from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, is_left
 from scopt.scheduler.decisions.strip_chains import Chains
 from scopt.scheduler.decisions.strip_claims import (
     alone_claim,
+    has_lanes,
     in_order,
     may_gain,
     rows_together,
@@ -166,7 +167,7 @@ class _Builder(Struct):
             whole = max(steps.values(), default=0)
             longest = max(longest, chain)
             rows = self.rows_across(node, member)
-            if rows is not None and not chain and not self.is_work(rows):
+            if rows is not None and ((not chain and not self.is_work(rows)) or not has_lanes(band)):
                 rows = None
             if rows is not None:
                 outer = self.outer(band, rows, member)
@@ -199,6 +200,8 @@ class _Builder(Struct):
                 offers.append((strip_claim(band, rows, rows_of_strip(self.scop, self.options, rows), 0, longest), rows))
         if not offers:
             return None
+        if (branches := self.chains.left_to_branches()) is not self.chains:
+            longest = max((branches.longest(node, member) for member in members), default=longest)
         offers.append((in_order(band, longest, offers[0][0].lanes), None))
         taken, choice = arbitrate(band, [claim for claim, _ in offers], self.setting.decider, ROWS)
         chosen = next(rows for claim, rows in offers if claim is taken)

@@ -38,6 +38,7 @@ from scopt.scheduler.passes.band_walk import OF_LEAVES, decided
 from scopt.scheduler.passes.distribution import set_apart
 from scopt.scheduler.passes.folding import fold_loops
 from scopt.scheduler.passes.fusion import Fusion, fuse_loops
+from scopt.scheduler.passes.lone_statements import lone_apart
 from scopt.scheduler.passes.nest_fusion import Costs, fuse_nests
 from scopt.scheduler.passes.pass_contracts import EVERYTHING, LEGAL, Fact, Pass, check_contract
 from scopt.scheduler.passes.sinking import sink_loops
@@ -89,6 +90,16 @@ class FoldLoops(Struct, frozen=True):
 
     def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
         return _with(schedule, fold_loops(setting.scop, setting.dependences, schedule.tree))
+
+
+class LoneApart(Struct, frozen=True):
+    name: ClassVar[str] = "lone-statements"
+    what: ClassVar[str] = "what runs in one iteration of loops that carry nothing else runs in front of them, or behind"
+    needs: ClassVar[frozenset[Fact]] = EVERYTHING
+    keeps: ClassVar[frozenset[Fact]] = EVERYTHING
+
+    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+        return _with(schedule, lone_apart(setting.scop, setting.dependences, schedule.tree))
 
 
 class SinkProducts(Struct, frozen=True):
@@ -249,6 +260,7 @@ def passes(options: Options) -> tuple[Pass, ...]:
         return one if on else Left(one.name, one.what)
 
     return (
+        LoneApart(),
         SinkLoops(wavefronts=options.tile and options.parallel),
         only(SinkProducts(), wanted(options)),
         only(FuseNests(), auto),

@@ -14,6 +14,7 @@ import islpy as isl
 from scopt.ir.scop import Scop
 from scopt.machine.costs import MOST_STEP
 from scopt.poly.bands import Ordered, distances, functions_of, nonnegative
+from scopt.poly.first_best import is_first_best
 from scopt.poly.isl_utils import OUT, maps_of, sets_of
 from scopt.poly.linear import subscript_rows
 from scopt.poly.pair_classes import Agreement
@@ -139,6 +140,8 @@ class Fusion:
         around = any(one and has_bands(rest) for one, rest in zip(free, (left_rest, right_rest), strict=True))
         if (around or rows) and not was_parallel:
             return None  # what runs inside of a parallel loop would run in order
+        if prefix is not None and any(free) and not was_parallel and self.searches_alone(first, second):
+            return None
         if was_parallel and self.spoils(self.node(first, prefix), self.node(second, prefix)):
             return None
         if not was_parallel and self.loses_sums(((left, left_rest, first), (right, right_rest, second)), prefix):
@@ -152,6 +155,17 @@ class Fusion:
             return None
         parts = (*_parts(left_rest), *_parts(right_rest))
         return Band(isl.MultiUnionPwAff.from_union_pw_aff(member), Sequence(parts))
+
+    def searches_alone(self, first: Band, second: Band) -> bool:
+        """Whether one of two innermost loops looks for an extremum of floating-point numbers, which is done in blocks,
+        as vectors, where nothing else is in the loop."""
+        if not (self.is_leaf(first) and self.is_leaf(second)):
+            return False
+        names = [{str(part.get_tuple_name()) for part in sets_of(domain_of(one))} for one in (first, second)]
+        looking = [
+            any(is_first_best(self.scop, one) for one in self.scop.statements if one.name in some) for some in names
+        ]
+        return looking[0] != looking[1]
 
     def loses_sums(
         self,

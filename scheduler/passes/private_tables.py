@@ -176,7 +176,7 @@ def _table(name: str, found: Counted) -> Array:
     own = found.array.type
     signed = found.operator == "+" and own.signed
     spelling = UNSIGNED[own.bits] if signed else own.spelling
-    ctype = CType(spelling, integer=True, signed=own.signed and not signed, bits=own.bits)
+    ctype = CType(spelling, own.integer, own.floating, own.signed and not signed, own.bits)
     inner: ir.Node = ir.TypeDecl(name, [], None, ir.IdentifierType(spelling.split()))
     dimensions = tuple(ir.Constant("int", str(size)) for size in found.sizes)
     for size in reversed(dimensions):

@@ -8,7 +8,7 @@ from itertools import product
 import islpy as isl
 from msgspec import Struct
 
-from scopt.check.forms import cell
+from scopt.check.forms import Copy, cell
 from scopt.check.pairs import agreeing, forward, positions, same_key, united
 from scopt.check.read_text import Text, flows_by_array
 from scopt.check.uses import Part, written_array
@@ -108,9 +108,7 @@ def _touching(text: Text, parts: Sequence[Part], array: str) -> frozenset[str]:
             found.add(carrier.text)
     for part in parts:
         for one in part.copies:
-            if one.copy.content is not None and array in _arrays_of(
-                text, part, str(one.copy.content.get_tuple_name(OUT))
-            ):
+            if array in _copied(text, part, one.copy):
                 found.add(one.copy.text)
     return frozenset(found)
 
@@ -160,18 +158,27 @@ def _unmoved(text: Text, dependence: Dependence) -> Iterator[isl.Map]:
 
 
 def same_slots(text: Text, parts: Sequence[Part]) -> dict[str, isl.UnionMap]:
-    """By private array, pairs of instances that touch one slot in one epoch;
-    only arrays that are nowhere touched themselves."""
-    direct = set()
+    """By private array, pairs of instances that touch one slot in one epoch, or the array itself; only arrays that
+    buffers stand for, without copies between both."""
+    own: dict[str, list[isl.Set]] = {}
+    mixed = {array for part in parts for one in part.copies for array in _copied(text, part, one.copy)}
     for carrier in text.roles.carriers:
         moved = {position for one in carrier.moved for position in one.accesses}
         accesses = text.source.statement(carrier.statement).accesses
-        direct |= {access.array for k, access in enumerate(accesses) if k not in moved}
-    private = {name for name, array in text.source.arrays.items() if array.private}
+        direct = {access.array for k, access in enumerate(accesses) if k not in moved}
+        mixed |= direct & {access.array for k, access in enumerate(accesses) if k in moved}
+        for name in direct:
+            own.setdefault(name, []).append(text.runs(carrier).domain())
     found: dict[str, list[isl.Map]] = {}
-    for part in parts:
-        for name in private - direct:
+    for name in {name for name, array in text.source.arrays.items() if array.private} - mixed:
+        for part in parts:
             uses = [use for use in part.uses if use.content.get_tuple_name(OUT) == cell(name)]
-            for first, second in product(uses, uses):
-                found.setdefault(name, []).append(same_key(first.key, second.key))
-    return {name: union_of_maps(pairs) for name, pairs in found.items()}
+            found.setdefault(name, []).extend(same_key(first.key, second.key) for first, second in product(uses, uses))
+        if found.get(name):
+            found[name].extend(isl.Map.from_domain_and_range(*both) for both in product(own.get(name, ()), repeat=2))
+    return {name: union_of_maps(pairs) for name, pairs in found.items() if pairs}
+
+
+def _copied(text: Text, part: Part, copy: Copy) -> set[str]:
+    """The arrays whose cells are copied."""
+    return set() if copy.content is None else _arrays_of(text, part, str(copy.content.get_tuple_name(OUT)))

@@ -3,8 +3,8 @@
 Shown from the two SCoPs alone. A table is cleared, updated in place of the array by statements that are otherwise the
 same, and added to it: so the array gets the same sum, of which only the order of the terms is another one, as long as
 nothing else looks at the array in between, and as the sum is one modulo a power of two (or of single bits, or an
-extremum of integers). A total is a table of one cell, which stands for one of the array's; others may be used
-meanwhile.
+extremum of integers). An extremum of floating-point numbers keeps its order, and is the first one of the best. A total
+is a table of one cell, which stands for one of the array's; others may be used meanwhile.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from scopt.diagnostics import InternalError
 from scopt.ir.ctypes import UNSIGNED
 from scopt.ir.scop import Array, Scop, Statement
 from scopt.ir.walks import same_node, same_tree, walk
+from scopt.poly.first_best import is_first_best
 from scopt.poly.isl_utils import IN, OUT, SET, maps_of
 from scopt.poly.reductions import BETTER, neutral, update_of
 from scopt.poly.sure_cells import surely_touched
@@ -80,7 +81,7 @@ class _Tables(Struct, frozen=True, eq=False):
         rest = frozenset(s.name for s in users if s.name not in new)
         for name in rest:
             self.counts(self.original.statement(name), self.made.statement(name), array, table, operator)
-        self.typed(table, array, operator)
+        self.typed(table, array, operator, rest)
         return _Roles(table, array, operator, clear[0], add[0], rest)
 
     def clears(self, table: Array, statement: Statement, operator: str) -> None:
@@ -185,10 +186,15 @@ class _Tables(Struct, frozen=True, eq=False):
             if renamed and not theirs.relation.range().is_subset(_box(table)):
                 self.refuse(f"'{table.name}' is left by a reference")
 
-    def typed(self, table: Array, array: Array, operator: str) -> None:
+    def typed(self, table: Array, array: Array, operator: str, names: frozenset[str]) -> None:
         """Cells that hold the sum modulo the array's, or the same bits."""
         own, theirs = table.type, array.type
         bits = own.bits == theirs.bits and own.integer and theirs.integer and theirs.bits in UNSIGNED
+        if theirs.floating:  # the order is the same one; what is found first is the first one of the best
+            bits = own.bits == theirs.bits and own.floating and operator in BETTER
+            counting = (s for s in self.original.statements if s.name in names)
+            if table.rank or not all(is_first_best(self.original, one) for one in counting):
+                self.refuse(f"'{table.name}' takes other numbers than '{array.name}'")
         qualified = any(one.volatile or one.atomic or one.const for one in (own, theirs))
         signed = not own.signed and own.spelling == UNSIGNED.get(own.bits)
         kept = own.spelling == theirs.spelling and own.signed == theirs.signed

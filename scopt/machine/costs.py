@@ -16,6 +16,7 @@ from msgspec import Struct
 from scopt import ir
 from scopt.ir.trip_counts import iterations
 from scopt.ir.walks import walk
+from scopt.machine.math_calls import CALLED, INSTRUCTIONS, ROOTS
 from scopt.machine.processor import Machine
 from scopt.machine.targets import LONGEST_VECTOR, MANY_REGISTERS, SHORTEST_VECTOR
 
@@ -29,15 +30,6 @@ ELEMENT = 8
 # Cycles of what isn't vectorized, operands included (Fog): of an operation with its share of loads; of a division, for
 # which there is one unit; of a call into the mathematical library.
 _OPERATION, _DIVISION, _CALL = Fraction(3, 2), Fraction(6), Fraction(45)
-# Functions of the mathematical library that are calls wherever results have to be exact.
-_CALLED = frozenset(
-    name + kind
-    for name in """
-        acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp10 exp2 expm1 fmod hypot lgamma log log10
-        log1p log2 pow remainder sin sinh tan tanh tgamma
-    """.split()
-    for kind in ("", "f", "l")
-)
 # How often a loop inside a statement is taken to run: nothing is known of that.
 ITERATIONS = 16
 # Cycles that a cell of a thread's own copy takes to be set up,
@@ -91,7 +83,7 @@ def takes_vectors(body: ir.Node) -> bool:
     """Whether vector instructions may do several instances of a statement at once: none does a loop of its own, nor
     what the mathematical library computes in a call (compilers have vector forms of these for less exact results)."""
     called = (node.name for node in walk(body) if isinstance(node, ir.FuncCall))
-    return not has_loop(body) and not any(isinstance(name, ir.ID) and name.name in _CALLED for name in called)
+    return not has_loop(body) and not any(isinstance(name, ir.ID) and name.name in CALLED for name in called)
 
 
 def arithmetic(body: ir.Node) -> float:
@@ -103,7 +95,7 @@ def arithmetic(body: ir.Node) -> float:
             divides = "/" in body.op or "%" in body.op
             own = _DIVISION / _OPERATION if divides else Fraction(int(body.op != "="))
         case ir.FuncCall():
-            own = _CALL / _OPERATION
+            own = _call(body) / _OPERATION
         case _:
             own = Fraction(0)
     return float(own) + sum(arithmetic(child) for child in body.parts)
@@ -181,13 +173,18 @@ def _in_time(cycles: Fraction, machine: Machine) -> Fraction:
     return cycles / Fraction(str(machine.gigahertz))
 
 
+def _call(node: ir.FuncCall) -> Fraction:
+    name = node.name.name if isinstance(node.name, ir.ID) else ""
+    return _OPERATION if name in INSTRUCTIONS else _DIVISION if name in ROOTS else _CALL
+
+
 def _cycles(node: ir.Node) -> Fraction:
     own = Fraction(0)
     match node:
         case ir.BinaryOp() | ir.Assignment():
             own = _DIVISION if node.op in ("/", "%", "/=", "%=") else _OPERATION
         case ir.FuncCall():
-            own = _CALL
+            own = _call(node)
     times, known = 1, iterations(node)
     if isinstance(node, ir.For | ir.While | ir.DoWhile):
         times = ITERATIONS if known is None else known

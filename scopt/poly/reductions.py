@@ -115,9 +115,12 @@ def widens(scop: Scop, statement: Statement) -> bool:
 
 
 def neutral(operator: str, ctype: CType) -> ir.Node:
-    """The value of an integer type that an update with it leaves as it is, as C spells it.
+    """The value of a type that an update with it leaves as it is, as C spells it.
 
-    operator: a sum's, or one of `|`, `^`, and, for types of 32 and 64 bits, of extrema."""
+    operator: a sum's of integers, or one of `|`, `^`, and, for types of 32 and 64 bits, of extrema."""
+    if ctype.floating:
+        infinity = ir.FuncCall(ir.ID("__builtin_inff" if ctype.bits == _INT_BITS else "__builtin_inf"), None)
+        return ir.UnaryOp("-", infinity) if operator == "max" else infinity
     if operator not in BETTER:
         return ir.Constant("int", "0")
     suffix, kind = ("", "int") if ctype.bits == _INT_BITS else ("l", "long int")

@@ -197,3 +197,10 @@ def test_straight_code_of_many_variables_is_taken() -> None:
     (region,) = found.regions
     assert region.location.line < 210
     assert [remark.id for remark in found.remarks] == ["region.large"]
+
+
+def test_searches_beside_a_count_run_in_threads() -> None:
+    body = """int f(int n) { int hits = 0; for (int i = 0; i < n; i++) { int at = -1;
+  for (int j = 0; j < n; j++) { if (j == i) continue; if (A[j] > B[i]) { at = j; break; } }
+  if (at >= 0) hits++; } return hits; }"""
+    assert b"reduction(+: hits)" in optimized(body).text

@@ -14,6 +14,7 @@ from scopt.frontend.region.regions import find_autodetected
 from scopt.ir.scop import MemoryTest
 from scopt.options import Options
 
+FLOATS = "for (int i = 0; i < n; i++) for (int j = 0; j < 24; j++) {"
 # Loops, with a subscript and the type of all variables; those with ~ have bounds that aren't the ends themselves.
 SUBSCRIPTS = [
     ("int", "for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++)", "i * (i + 1) / 2 + j"),
@@ -35,9 +36,16 @@ SUBSCRIPTS = [
     ("int", "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (j > 7 || i * j > 4)", "~i * i - j * j"),
     ("int", "for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++)", "(i + OFFSET[j]) * m + i"),
     ("int", "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (j + 9 >= 1)", "j * (j + 1) / 2 * (i + m)"),
+    ("int", "for (int i = 0; i < n; i++) { int v = 3; while (v < m * h && v * v < 40) v += 2; if (v < m)", "~v * k"),
+    ("int", "for (int i = 0; i < n; i++) { int v = 9; while (v * v > m + i) v -= 2; if (v > 1)", "~v * k"),
+    ("int", f"{FLOATS} float q = j * 0.75f - 2.5f; if (q >= 0 && q < m)", "(int)q * h"),
+    ("int", f"{FLOATS} double q = j * 0.5 - 3; if (!(q < 0.0 || q > m - 1))", "(int)q * h"),
+    ("int", f"{FLOATS} float q = sqrtf(j * 9.0f) / h; int v = q; if (v < m)", "~v * k"),
+    ("int", f"{FLOATS} double q = j * 0.5 - 9.5; if (q <= -1 && q >= -m)", "~(int)q * h"),
 ]
 TABLE = "static const int OFFSET[3] = {-1, 0, 2};\n"
 SEEN = f"""{TABLE}
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 static long seen, from, to;
@@ -49,7 +57,7 @@ static void try{k}(long a, long b, long c, long d) {
   TYPE n = a, m = b, h = c, k = d;
   long long tight = 0, bad = 0;
   seen = 0;
-  LOOPS see((long)(SUBSCRIPT));
+  LOOPS see((long)(SUBSCRIPT)); END
   if (!seen || a * b * c * d == 0) return;
   char *x = (char *)(1l << 40), *y = x + 8 * (to + 1);
   tight += CALL;
@@ -69,7 +77,9 @@ static void try{k}(long a, long b, long c, long d) {
 def memory_test(ctype: str, loops: str, subscript: str) -> MemoryTest:
     """The test that a function needs which reads at a subscript."""
     function = f"void f({', '.join(f'{ctype} {p}' for p in 'nmhk')}, double *x, double *y)"
-    text = f"{TABLE}typedef unsigned long size_t;\n{function} {{\n  {loops} y[i] += x[({subscript}) + i * i % 1];\n}}\n"
+    end = "}" * loops.count("{")
+    head = f"{TABLE}typedef unsigned long size_t;\nfloat sqrtf(float);\n{function}"
+    text = f"{head} {{\n  {loops} y[i] += x[({subscript}) + i * i % 1];{end}\n}}\n"
     tu = parse(text.encode(), "f.c", Options(autodetect=True))
     guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
     assert guard is not None
@@ -84,13 +94,14 @@ def test_what_is_touched_lies_within(tmp_path: Path) -> None:
         test = memory_test(ctype, loops, subscript.removeprefix("~"))
         call = test.call.replace("sizeof(*x)", "8").replace("sizeof(*y)", "8").replace("scopt_apart", f"apart{k}")
         tried = TRIED.replace("TYPE", ctype).replace("LOOPS", loops).replace("SUBSCRIPT", subscript.removeprefix("~"))
+        tried = tried.replace("END", "}" * loops.count("{"))
         text += test.definition.replace("scopt_apart", f"apart{k}") + tried.replace("CALL", call).replace("{k}", str(k))
         calls += [
             f"try{k}({n}, {m}, {h}, {i});" for n in (1, 4, 5) for m in (1, 6) for h, i in ((1, 1), (3, 2), (2, 5))
         ]
     source, binary = tmp_path / "seen.c", tmp_path / "seen"
     source.write_text(f"{text}\nint main(void) {{ {' '.join(calls)} }}\n")
-    subprocess.run(["cc", "-fwrapv", "-o", binary, source], check=True)
+    subprocess.run(["cc", "-fwrapv", "-o", binary, source, "-lm"], check=True)
     found = subprocess.run([binary], check=True, capture_output=True, text=True).stdout.splitlines()
     assert len(found) > len(calls) // 2
     for k, tight, bad in (map(int, line.split()) for line in found):
@@ -106,6 +117,11 @@ def test_what_is_touched_lies_within(tmp_path: Path) -> None:
         ("for (int i = 0, j = 0; i < n; i++, j += i)", "j * h"),
         ("for (int i = 0; i < n; i++) for (int j = 0; (int)x[j] < m; j++)", "j * h"),
         ("for (int i = 0; i < n; i++)", "i * h / -2"),
+        (f"{FLOATS} int v = 0; while (x[v] < j) v += i; if (v < m)", "v * h"),
+        (f"{FLOATS} int v = 0; while (x[v] < j) v++; if (v > m) v = -i * j; if (v < m)", "v * v * h"),
+        (f"{FLOATS} float q = y[i]; if (q < m)", "(int)q * h"),
+        (f"{FLOATS} float q = 1; q += y[i]; if (q < m)", "(int)q * h"),
+        (f"{FLOATS} float q = j; if (q >= y[i] && q < m)", "(int)(q - 1) * h"),
     ],
 )
 def test_nothing_is_known_of_other_values(loops: str, subscript: str) -> None:
@@ -137,6 +153,16 @@ def test_data_that_conditions_clamp_have_bounds() -> None:
     assert "values" not in guard.tests[0].definition
 
 
+def test_what_both_branches_change_is_unknown() -> None:
+    text = (
+        "void f(int n, double *x, double *y) { for (int i = 0; i < n; i++) { int v = 0;"
+        " if (y[i] > 0) v = 1 << i; else v = 2 << i; y[i] = x[v]; } }\n"
+    )
+    tu = parse(text.encode(), "f.c", Options(autodetect=True))
+    with pytest.raises(Refusal):
+        extract(tu, find_autodetected(tu)[0], "scop0")
+
+
 def test_bits_that_a_loop_collects_have_bounds() -> None:
     text = (
         "void f(int n, const float *c, const double *x, double *y) { for (int i = 0; i < n; i++) { int v = 0;"
@@ -146,3 +172,19 @@ def test_bits_that_a_loop_collects_have_bounds() -> None:
     guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
     assert guard is not None
     assert "mul_overflow(64, n" in guard.tests[0].definition
+
+
+def test_many_pointers_are_told_apart_at_once() -> None:
+    """Members of structures with what else lies in their objects; what data name by the bounds of its subscripts."""
+    names = ", ".join(f"double *p{k}" for k in range(7))
+    stores = " ".join(f"p{k}[i] = a[i].x * p{k + 1}[i];" for k in range(6))
+    text = (
+        f"struct c {{ double x, y; }};\nvoid f(int n, struct c *a, struct c *b, {names}) {{ for (int i = 0; i < n; i++)"
+        f" {{ {stores} int v = (int)p6[i]; if (v >= 0 && v < n) b[i].y += p6[v * n]; }} }}\n"
+    )
+    tu = parse(text.encode(), "f.c", Options(autodetect=True))
+    guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
+    assert guard is not None
+    assert not guard.apart
+    (test,) = guard.tests
+    assert test.call.count("sizeof(*") == 9

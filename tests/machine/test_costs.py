@@ -74,10 +74,13 @@ def test_longer_latencies_need_more_rows() -> None:
 
 
 def test_instances_take_their_operations() -> None:
-    (body,) = parse_c("void f(void) { a[i] = b[i] / c + sqrt(d); }").ext[0].body.block_items
+    (body,) = parse_c("void f(void) { a[i] = b[i] / c + exp(d); }").ext[0].body.block_items
     # the assignment, the division, the addition and the call; three cycles are a nanosecond
     assert of.instance_cost(body, DEFAULT) * 3 == 1.5 + 6 + 1.5 + 45
     assert of.arithmetic(body) == 4 + 1 + 30
+    (body,) = parse_c("void f(void) { a[i] = fabs(b[i]) + sqrt(d); }").ext[0].body.block_items
+    # what is an instruction takes no call: a root takes the unit for divisions
+    assert of.instance_cost(body, DEFAULT) * 3 == 1.5 + 1.5 + 1.5 + 6
     assert of.instance_cost(body, replace(DEFAULT, gigahertz=1.5)) == 2 * of.instance_cost(body, DEFAULT)
 
 

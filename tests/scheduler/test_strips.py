@@ -54,6 +54,14 @@ for (i = 0; i < n; i++) for (j = 0; j < m; j++) {
   for (t = 0; t < m; t++) { double v = B[i][j] * C[t][i] - 0.25; if (v > best) { best = v; at = t; } }
   if (best > 0.5) A[at][0] += best * B[i][j];
 }"""
+# All rows look at what the first one has found: it runs by itself, with the variable as it is.
+LED = """
+for (i = 0; i < n; i++) {
+  s = B[1][i];
+  for (j = 0; j < m; j++) s = A[0][j] + C[0][0] / (s + B[1][i]);
+  if (i == 0) C[0][0] = s;
+  B[2][i] = s / C[0][0];
+}"""
 GUARDED = (
     "for (i = 0; i < n; i++) for (j = 1; j < m; j++)"
     " A[i][j] = A[i][j-1] * 0.5 * 1.5 * 0.75 + (B[0][i] > 0.75 ? B[i][j] : 1.0);"
@@ -334,10 +342,10 @@ def emitted(source: str) -> str:
 @pytest.mark.parametrize("rows", [3, 32, 71])
 @pytest.mark.parametrize(
     "body",
-    [RECURRENCE, FILTER, SWEEPS, BOTH_WAYS, GUARDED, FORCES, NEAREST, REFLECTED, CONDITIONAL, VOTES],
+    [RECURRENCE, FILTER, SWEEPS, BOTH_WAYS, GUARDED, FORCES, NEAREST, REFLECTED, CONDITIONAL, VOTES, LED],
     ids=[
         *("recurrence", "filter", "sweeps", "both ways", "guarded", "forces", "nearest", "reflected", "conditional"),
-        "votes",
+        *("votes", "led"),
     ],
 )
 def test_results_are_the_same(body: str, rows: int, run_c: Callable[..., str]) -> None:
@@ -384,3 +392,10 @@ def test_records_stay_where_they_are_and_borders_apart() -> None:
     assert "c[i][3 * j + 1] = g_rows[j - jt]" in found
     assert "u_rows" not in found
     assert "c_rows" not in found
+
+
+def test_no_strips_where_data_say_how_often_a_loop_runs() -> None:
+    body = """for (i = 0; i < n; i++) { double q = 0; for (j = 0; j < m; j++) {
+  q = B[j][i] / (q + 1); while (q < A[j][i]) q += 0.5; A[j][i] = q; } }"""
+    assert schedule_of(body.replace("while (q < A[j][i]) q += 0.5;", "")).strips
+    assert not schedule_of(body).strips
