@@ -35,6 +35,7 @@ from scopt.astgen.passes.dot_products import with_sums_along
 from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.held import hold_cells
+from scopt.astgen.passes.kept_loops import with_kept_loops
 from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.lengths import with_constant_lengths
 from scopt.astgen.passes.masking import with_masks
@@ -269,6 +270,10 @@ def _sums_along(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_sums_along(program.scop, program.nest)) if setting.options.simd else program
 
 
+def _kept_loops(program: Program, setting: Setting) -> Program:
+    return replace(program, nest=with_kept_loops(program.scop, program.nest)) if setting.options.simd else program
+
+
 def _shifted_rows(program: Program, setting: Setting) -> Program:
     if not setting.options.simd:
         return program
@@ -358,6 +363,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
     Rewrite("products-apart", "products apart from the additions that wait for them", _products_apart),
     Rewrite("sums-along", "sums of products of narrow integers are gcc's vector loops", _sums_along),
+    Rewrite("kept-loops", "small loops of sums that gcc would write out, and make no vectors of", _kept_loops),
     Rewrite("shifted-rows", "vector loops along rows that data shift are run one by one", _shifted_rows),
     Rewrite(
         "lanes-apart", "of records whose elements are computed differently, one apart from the others", _lanes_apart
