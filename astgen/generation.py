@@ -46,6 +46,7 @@ from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.two_forms import with_two_forms
+from scopt.astgen.passes.whole_windows import with_whole_windows
 from scopt.astgen.passes.wide_vectors import with_wide_vectors
 from scopt.astgen.worth import check_nest, threads_condition
 from scopt.ir.marked_schedule import MarkedSchedule
@@ -243,6 +244,10 @@ def _constant_lengths(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_constant_lengths(program.nest, longest, rare, lowered.fills, buffered.packed))
 
 
+def _whole_windows(program: Program, setting: Setting) -> Program:
+    return replace(program, nest=with_whole_windows(program.nest))
+
+
 def _aligned_starts(program: Program, setting: Setting) -> Program:
     line = setting.options.machine.cache(1).line
     nest = with_aligned_starts(program.scop, program.nest, line)
@@ -358,6 +363,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("transposed-copies", "one call in place of loops that pack an operand across its rows", _transposed_copies),
     Rewrite("outer-conditions", "conditions that a vector loop leaves as they are stand around it", _outer_conditions),
     Rewrite("constant-lengths", "short vector loops get their usual length as a constant", _constant_lengths),
+    Rewrite("whole-windows", "small windows get constant lengths where no border cuts them off", _whole_windows),
     Rewrite("aligned-starts", "vector loops over rows start where the rows' lines do", _aligned_starts),
     Rewrite("masked-extremes", "extremes of what conditions let through, without branches", _masked_extremes),
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
