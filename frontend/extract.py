@@ -125,7 +125,7 @@ def _overlap(walk: RegionWalk, apart: isl.Set) -> bool:
 def _is_never_so(walk: RegionWalk, rows: isl.Set) -> bool:
     """Whether a row would have to be as long as many of them: where all variables that are no products are alike."""
     texts = {one.symbol.name: _PRODUCT.search(one.text) for one in walk.names.hoisted}
-    names = [rows.get_dim_name(isl.dim_type.param, k) for k in range(rows.dim(isl.dim_type.param))]
+    names = [str(rows.get_dim_name(isl.dim_type.param, k)) for k in range(rows.dim(isl.dim_type.param))]
     products = {name: found[1].split(" * ") for name in names if (found := texts.get(name)) is not None}
     values = {
         name: prod(int(one) if one.isdecimal() else _MANY for one in products.get(name, [name])) for name in names
