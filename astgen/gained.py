@@ -15,6 +15,7 @@ from scopt.astgen.passes.masking import has_masks
 from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.skipping import has_searches
+from scopt.astgen.passes.whole_windows import with_whole_windows
 from scopt.ir.expr import names, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Const, For, If, LoopNest, Name
@@ -36,7 +37,7 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
         return True
     if any(loop.mark.around for loop in loops_of(with_shifted_rows_apart(scop, nest))):
         return True
-    if any(loop.mark.kept for loop in loops_of(with_kept_loops(scop, nest))):
+    if any(loop.mark.kept for loop in loops_of(with_kept_loops(scop, nest))) or with_whole_windows(nest) != nest:
         return True
     if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest) or _has_more_tests(scop)):
         return True
