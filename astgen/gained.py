@@ -9,11 +9,13 @@ import islpy as isl
 
 from scopt.astgen.emit.loop_work import is_tile_loop
 from scopt.astgen.passes.held import hold_cells
+from scopt.astgen.passes.kept_loops import with_kept_loops
 from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.masking import has_masks
 from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.skipping import has_searches
+from scopt.astgen.passes.whole_windows import with_whole_windows
 from scopt.ir.expr import names, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Const, For, If, LoopNest, Name
@@ -26,14 +28,16 @@ _TESTED = 10
 
 def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool = True) -> bool:
     """Threads, tiles, reductions in another order, searches that leave out blocks, extremes that masks choose, rows
-    that data shift, or vector loops of narrower values, of records or beside many pointers, over what was no innermost
-    loop, or whose branches compilers leave as they are. threads: whether they are there."""
+    that data shift, small sums that gcc keeps, or vector loops of narrower values, of records or beside many pointers,
+    over what was no innermost loop, or whose branches compilers leave as they are. threads: whether they are there."""
     loops = loops_of(nest)
     if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest):
         return True
     if has_borders_apart(scop, nest) or has_whole_windows(scop, nest) or reads_ahead(scop, nest):
         return True
     if any(loop.mark.around for loop in loops_of(with_shifted_rows_apart(scop, nest))):
+        return True
+    if any(loop.mark.kept for loop in loops_of(with_kept_loops(scop, nest))) or with_whole_windows(nest) != nest:
         return True
     if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest) or has_more_tests(scop)):
         return True

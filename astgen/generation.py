@@ -35,6 +35,7 @@ from scopt.astgen.passes.dot_products import with_sums_along
 from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.held import hold_cells
+from scopt.astgen.passes.kept_loops import with_kept_loops
 from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.lengths import with_constant_lengths
 from scopt.astgen.passes.masking import with_masks
@@ -45,6 +46,7 @@ from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.two_forms import with_two_forms
+from scopt.astgen.passes.whole_windows import with_whole_windows
 from scopt.astgen.passes.wide_vectors import with_wide_vectors
 from scopt.astgen.worth import check_nest, threads_condition
 from scopt.ir.marked_schedule import MarkedSchedule
@@ -243,6 +245,10 @@ def _constant_lengths(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_constant_lengths(program.nest, longest, rare, lowered.fills, buffered.packed))
 
 
+def _whole_windows(program: Program, setting: Setting) -> Program:
+    return replace(program, nest=with_whole_windows(program.nest))
+
+
 def _aligned_starts(program: Program, setting: Setting) -> Program:
     line = setting.options.machine.cache(1).line
     nest = with_aligned_starts(program.scop, program.nest, line)
@@ -268,6 +274,10 @@ def _products_apart(program: Program, setting: Setting) -> Program:
 
 def _sums_along(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_sums_along(program.scop, program.nest)) if setting.options.simd else program
+
+
+def _kept_loops(program: Program, setting: Setting) -> Program:
+    return replace(program, nest=with_kept_loops(program.scop, program.nest)) if setting.options.simd else program
 
 
 def _shifted_rows(program: Program, setting: Setting) -> Program:
@@ -354,11 +364,13 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("transposed-copies", "one call in place of loops that pack an operand across its rows", _transposed_copies),
     Rewrite("outer-conditions", "conditions that a vector loop leaves as they are stand around it", _outer_conditions),
     Rewrite("constant-lengths", "short vector loops get their usual length as a constant", _constant_lengths),
+    Rewrite("whole-windows", "small windows get constant lengths where no border cuts them off", _whole_windows),
     Rewrite("aligned-starts", "vector loops over rows start where the rows' lines do", _aligned_starts),
     Rewrite("masked-extremes", "extremes of what conditions let through, without branches", _masked_extremes),
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
     Rewrite("products-apart", "products apart from the additions that wait for them", _products_apart),
     Rewrite("sums-along", "sums of products of narrow integers are gcc's vector loops", _sums_along),
+    Rewrite("kept-loops", "small loops of sums that gcc would write out, and make no vectors of", _kept_loops),
     Rewrite("shifted-rows", "vector loops along rows that data shift are run one by one", _shifted_rows),
     Rewrite(
         "lanes-apart", "of records whose elements are computed differently, one apart from the others", _lanes_apart

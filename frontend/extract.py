@@ -3,7 +3,9 @@ hold is a Refusal."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from math import prod
 
 import islpy as isl
 from msgspec.structs import replace
@@ -25,6 +27,11 @@ from scopt.frontend.normalize.counting_loops import has_loop
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.scop import Scop
 from scopt.poly.isl_utils import universe_params
+
+# What variables that are no products are taken to be, where these are compared with them.
+_MANY = 64
+# A declaration of a product, which may be 0 where it isn't evaluated.
+_PRODUCT = re.compile(r"[=?] (\w+(?: \* \w+)+)(?: : 0)?;$")
 
 
 def extract(tu: TranslationUnit, region: Region, name: str, *, assume_apart: bool = False) -> Scop:
@@ -94,7 +101,7 @@ def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, RowShape], isl.Set]:
                 message = f"the rows of '{name}' overlap: their distance is the value of a macro"
                 raise Refusal("affine.nonlinear-subscript", message, region.location)
         if found is not None and _leaves_choice(holds.intersect(found[1])):
-            if several and longer_than_rows(found[0], read):
+            if (several or _is_never_so(walk, found[1])) and longer_than_rows(found[0], read):
                 message = f"some loops go through the rows of '{name}', others through all of it"
                 raise Refusal("affine.rows-and-whole", message, region.location)
             shapes[name] = found[0]
@@ -113,6 +120,17 @@ def _overlap(walk: RegionWalk, apart: isl.Set) -> bool:
     """Whether rows overlap where parameters have the values that they probably have. apart: the parameters for which
     they don't."""
     return not may_hold(apart, likely_values(walk))
+
+
+def _is_never_so(walk: RegionWalk, rows: isl.Set) -> bool:
+    """Whether a row would have to be as long as many of them: where all variables that are no products are alike."""
+    texts = {one.symbol.name: _PRODUCT.search(one.text) for one in walk.names.hoisted}
+    names = [str(rows.get_dim_name(isl.dim_type.param, k)) for k in range(rows.dim(isl.dim_type.param))]
+    products = {name: found[1].split(" * ") for name in names if (found := texts.get(name)) is not None}
+    values = {
+        name: prod(int(one) if one.isdecimal() else _MANY for one in products.get(name, [name])) for name in names
+    }
+    return not may_hold(rows, values)
 
 
 def _products(walk: RegionWalk, subscripts: Sequence[Subscript]) -> dict[str, tuple[str, ...]]:

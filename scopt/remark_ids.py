@@ -117,8 +117,8 @@ control.while: a loop without a known number of iterations
 decl.form: a declaration of a kind that is not supported
   Only scalars and arrays of constant size can be declared inside a region.
   > put the declaration before the region
-decl.initializer: an initializer list
-  Declarations are taken apart into assignments, which a list can't be.
+decl.initializer: an initializer list that can't be taken apart
+  Up to 32 elements are assigned one by one, without designators, with braces where types have some.
   > assign the elements
 decl.used-after: a declaration that is used after the region
   Declarations move into a block of the region's own, which ends with it.

@@ -24,7 +24,7 @@ from scopt.astgen.emit.c_statement import declaration_text, load_text, statement
 from scopt.astgen.emit.decided import Decided, condition_text, decided_by, undecided
 from scopt.astgen.emit.flat import flat_subscript
 from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
-from scopt.astgen.emit.loop_hints import NOT_UNROLLED, UNROLLED, for_both, takes_turns
+from scopt.astgen.emit.loop_hints import KEPT, NOT_UNROLLED, UNROLLED, for_both, takes_turns
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus
@@ -226,6 +226,8 @@ class _Printer(Struct, frozen=True):
                 yield from map(cgen.Line, NOT_UNROLLED)
         elif self.openmp and takes_turns(self.scop, loop):
             yield cgen.Line(UNROLLED)
+        elif self.openmp and loop.mark.kept:
+            yield cgen.Line(KEPT)
         yield statement
 
     def fills_locals(self, loop: For) -> bool:

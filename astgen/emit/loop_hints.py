@@ -26,9 +26,12 @@ _FOR_BOTH = re.compile(
 )
 # How often gcc repeats a short body.
 UNROLLED = "#pragma GCC unroll 4"
+# What keeps gcc from writing the iterations of a small loop out, before it looks for vectors.
+KEPT = "#pragma GCC unroll 1"
 # The same lines in a text, with what they are about behind them.
 HINT = re.compile(
-    "".join(rf"^ *{re.escape(line)}\n" for line in NOT_UNROLLED) + rf"|^ *{re.escape(UNROLLED)}\n(?= *for \()",
+    "".join(rf"^ *{re.escape(line)}\n" for line in NOT_UNROLLED)
+    + rf"|^ *(?:{re.escape(UNROLLED)}|{re.escape(KEPT)})\n(?= *for \()",
     re.MULTILINE,
 )
 # Operations of a body that is short, and iterations of a loop that compilers write out anyway.
@@ -66,7 +69,7 @@ def takes_turns(scop: Scop, loop: For) -> bool:
     written = {access.array for one in statements for access in one.accesses if access.is_write}
     integers = all(scop.arrays[name].type.integer for name in written)
     short = sum(1 + arithmetic(one.body) for one in statements) <= _SHORT
-    if not integers or not short or not all(map(_is_straight, statements)):
+    if not integers or not short or not all(map(is_straight, statements)):
         return False
     return any(narrow_lookups(scop, one) for one in statements) or _hands_on(scop, statements, written)
 
@@ -97,7 +100,7 @@ def _hands_on(scop: Scop, statements: Sequence[Statement], written: AbstractSet[
     return False
 
 
-def _is_straight(statement: Statement) -> bool:
+def is_straight(statement: Statement) -> bool:
     """Whether a statement is an assignment without branches and calls."""
     if not isinstance(statement.body, ir.Assignment):
         return False

@@ -69,7 +69,7 @@ class _Versions(Struct, frozen=True):
         if inside <= self.fills:
             return self.filling(loop)
         wanted = (loop.mark.simd or inside & self.others) and not inside & self.rare
-        found = _constant_length(loop, self.longest) if wanted and loop.step == 1 and not loop.mark.parallel else None
+        found = constant_length(loop, self.longest) if wanted and loop.step == 1 and not loop.mark.parallel else None
         if found is None:
             return loop
         condition, lower, upper = found
@@ -102,7 +102,7 @@ class _Versions(Struct, frozen=True):
         return None
 
 
-def _constant_length(loop: For, longest: int) -> tuple[Condition, Expr, Expr] | None:
+def constant_length(loop: For, longest: int) -> tuple[Condition, Expr, Expr] | None:
     """The shortest constant length that one of a loop's lower bounds and one of its upper bounds make: when it is the
     loop's, and the bounds."""
     lowers = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)

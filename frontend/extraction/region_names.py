@@ -27,6 +27,7 @@ from scopt.frontend.normalize.conditions_inside import with_conditions_inside
 from scopt.frontend.normalize.direction_tables import without_direction_tables
 from scopt.frontend.normalize.expression_types import ExpressionTypes
 from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
+from scopt.frontend.normalize.initializers import with_assigned_lists
 from scopt.frontend.normalize.inlining import inlined_calls
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.normal import normalized
@@ -146,6 +147,7 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
     normal, anew = normalized(tu, replace(region, items=called.items), outer)
     plain_items = without_direction_tables(normal, outer, tu.structs)
+    plain_items = with_assigned_lists(plain_items, outer, tu.structs)
     unique = unique_names(plain_items, tu.reserved, ISL_WORDS)
     items = tuple(map(_without_directives, unique.items))
     _refuse_visible(region)

@@ -20,6 +20,7 @@ from scopt.frontend.model.assumptions import long_values, summable, too_large, t
 from scopt.frontend.model.bound_wishes import bound
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
 from scopt.frontend.model.value_ranges import subscript_ranges
+from scopt.frontend.syntax.library_calls import library_calls
 from scopt.frontend.syntax.pointees import Pointees
 from scopt.frontend.syntax.symbols import Symbol, is_value
 from scopt.ir.ctypes import CHARACTER
@@ -107,6 +108,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             prologue=tuple(one.text for one in self.names.hoisted),
             by_value=self.by_value(arrays, statements),
             values=self.values(),
+            library=library_calls(self.names.tu, (one.body for one in statements)),
             narrowed=self.names.narrowed,
             directives=bound(self.names.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
         )

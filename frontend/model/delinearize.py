@@ -142,7 +142,7 @@ def longer_than_rows(shape: Shape, subscripts: Sequence[Subscript]) -> bool:
     moving = [
         one
         for one in subscripts
-        if (part := parts[one]) is not None and any(_involves(row, one.iterators) for row in part.values[:-1])
+        if (part := parts[one]) is not None and any(_involves(row, one.iterators) for row in part.values[-2:-1])
     ]
     if not moving or len(moving) == len(subscripts):
         return False

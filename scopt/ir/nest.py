@@ -121,6 +121,7 @@ class LoopMark(Struct, frozen=True):
     scalar: it could be a vector loop, but would lose by that: each access jumps, so that compilers would gather
       elements one by one.
     around: the sum inside is the better vector loop, which gcc would make of this one.
+    kept: a small loop whose sums are vectors, if gcc doesn't write its iterations out.
     coarse: its iterations are few and long, the last one perhaps shorter: a thread takes the next one when it is done
       with one.
     collapse: of a parallel loop: so many loops, from it on, carry nothing, and threads may share them out together.
@@ -139,6 +140,7 @@ class LoopMark(Struct, frozen=True):
     beside: bool = False
     scalar: bool = False
     around: bool = False
+    kept: bool = False
     coarse: bool = False
     collapse: int = 1
     most: int = 0

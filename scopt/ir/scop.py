@@ -253,6 +253,8 @@ class Scop(Struct, frozen=True, eq=False):
       an alternative, or such a store.
     values: all variables around the region that are numbers or pointers: `by_value` are those of them that loops
       without rows beside each other name.
+    library: by name, the functions that statements call, or that those of the file do, each with the functions of
+      values of C's library that it leads to.
     narrowed: statements compute with narrower types than the source says, so that more values fit into a vector, or
       anew what an iteration of the source hands on to the next one.
     """
@@ -276,6 +278,7 @@ class Scop(Struct, frozen=True, eq=False):
     prologue: tuple[str, ...] = ()
     by_value: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
+    library: Mapping[str, frozenset[str]] = {}
     narrowed: bool = False
 
     @property

@@ -1,10 +1,10 @@
-"""Which loops gcc is asked to unroll, and that such a line is read as what it is."""
+"""Which loops gcc is asked to unroll, or to keep, and that such a line is read as what it is."""
 
 from __future__ import annotations
 
 import pytest
 
-from scopt.astgen.emit.loop_hints import HINT, UNROLLED
+from scopt.astgen.emit.loop_hints import HINT, KEPT, UNROLLED
 from scopt.options import Options
 from scopt.pipeline import optimize
 from tests.sources import source_of
@@ -40,6 +40,24 @@ def test_integers_that_are_handed_on(body: str) -> None:
 )
 def test_others(body: str) -> None:
     assert UNROLLED not in printed(body)
+
+
+SUMS = "for (i = 0; i < n; i++) { k = 0; for (j = 0; j < %d; j++) { %s; } b[i] = k; }"
+ROWS = "int n, int m, const signed char a[restrict n][m], const short c[restrict n][16], int *restrict b"
+
+
+@pytest.mark.parametrize(
+    ("steps", "sums", "kept"),
+    [
+        (16, "int d = a[i][j] - c[3][j]; k += d < 0 ? -d : d", 2),
+        (16, "k += c[i][j] * c[i][j]", 0),  # neighbours, of which gcc puts vectors together
+        (24, "k += a[i][j] * a[i][j]", 0),  # gcc doesn't write it out
+        (16, "k += j > 3 && a[i][j] > 3", 0),
+    ],
+)
+def test_small_sums_that_gcc_would_write_out(steps: int, sums: str, kept: int) -> None:
+    text = optimize(source_of(SUMS % (steps, sums), ROWS), Options()).text.decode()
+    assert text.count(f"{KEPT}\n") == kept
 
 
 def test_the_line_is_about_a_loop() -> None:

@@ -161,6 +161,23 @@ def test_rows_as_long_as_a_product_that_bounds_a_loop() -> None:
     assert cells(made).is_equal(isl.Map("[l, n_m] -> { S0[i, j] -> a[i, j] : 0 <= i < l and 0 <= j < n_m }"))
 
 
+@pytest.mark.parametrize(
+    "filled",
+    [
+        "for (int k = 0; k < n * m; k++) a[k] = 0;",
+        "for (int k = 0; k < l; k++) for (int i = 0; i < 4 * n * n; i++) a[k * 4 * n * n + i] = 0;",
+    ],
+)
+def test_rows_are_not_as_long_as_many_of_them(filled: str) -> None:
+    """One length of rows for both would never be so when the program runs."""
+    inner = "for (int i = 0; i < 2 * n; i++) for (int j = 0; j < 2 * n; j++)"
+    several = f"for (int k = 0; k < l; k++) {inner} a[(k * 2 * n + i) * 2 * n + j] = 1;"
+    with pytest.raises(Refusal, match="others through all of it"):
+        scop(filled + several)
+    one_row = several.replace("k < l", "k < 1")
+    assert scop(one_row + "for (int k = 0; k < m; k++) a[k] = 0;").arrays["a"].flat
+
+
 def test_a_product_that_wraps_around_is_no_length_of_rows() -> None:
     body = "for (int i = 0; i < n; i++) for (unsigned j = 0; j < u * m; j++) a[(unsigned long)i * u * m + j] = 0;"
     assert scop(body).arrays["a"].rank == 1

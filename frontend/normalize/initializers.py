@@ -1,0 +1,107 @@
+"""Lists of values that locals are declared with as assignments: ``vec v = {1, x};`` is ``vec v; v.x = 1; v.y = x;``.
+
+What a list leaves out is zero (C11, 6.7.9). Only lists with braces where types have some, of a few elements, without
+designators; that the evaluation of its values has no order in C is nobody's business then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from scopt import ir
+from scopt.frontend.normalize.tree_rewriting import names_of
+from scopt.frontend.syntax.structs import Definitions, Typed, Types
+from scopt.frontend.syntax.symbols import Symbol, symbol_of
+from scopt.ir.constants import constant_value
+from scopt.ir.walks import changed, rebuilt
+
+# Elements of one variable: more are as many statements, which loops would be better for.
+_MOST = 32
+
+
+class _NoListError(Exception):
+    """A list that isn't one of these."""
+
+
+def with_assigned_lists(items: Iterable[Any], symbols: Mapping[str, Symbol], structs: Definitions) -> tuple[Any, ...]:
+    """The statements of a region, with assignments behind such declarations. symbols: what names mean where it
+    begins."""
+    types = Types(symbols, structs)
+
+    def several(several_items: Iterable[Any]) -> list[Any]:
+        made: list[Any] = []
+        for item in several_items:
+            assigned = _assignments(item, types) if _is_list(item, symbols) else []
+            made += [changed(item, init=None), *assigned] if assigned else [item]
+        return made
+
+    def visit(node: Any) -> Any:
+        if not isinstance(node, ir.Compound) or not any(_is_list(one, symbols) for one in node.block_items or ()):
+            return node
+        return changed(node, block_items=several(node.block_items))
+
+    return tuple(several([rebuilt(item, visit) for item in items]))
+
+
+def _is_list(node: Any, symbols: Mapping[str, Symbol]) -> bool:
+    if not isinstance(node, ir.Decl) or not isinstance(node.init, ir.InitList):
+        return False
+    symbol = symbol_of(node, symbols)
+    return not (symbol.static or symbol.extern or symbol.thread_local or symbol.type.const or node.quals)
+
+
+def _assignments(node: ir.Decl, types: Types) -> list[Any]:
+    """None where the list is another one, or names the variable itself."""
+    name = node.name
+    if name is None or name in names_of(node.init):
+        return []
+    try:
+        made: list[Any] = []
+        for one in _filled(ir.ID(name, node.coord), types.declared(node), node.init, types):
+            made.append(one)
+            if len(made) > _MOST:
+                return []
+        return made
+    except _NoListError:
+        return []
+
+
+def _filled(cell: Any, typed: Typed, value: Any, types: Types) -> Iterator[Any]:
+    """Assignments to all elements of an object. value: its initializer; None: zero."""
+    if typed.pointer or typed.type.volatile or typed.type.atomic:
+        raise _NoListError
+    parts = _parts(cell, typed, types)
+    if parts is None:
+        if isinstance(value, ir.InitList):
+            (value,) = value.exprs if len(value.exprs) == 1 else (None,)
+            if value is None or isinstance(value, (ir.InitList, ir.NamedInitializer)):
+                raise _NoListError
+        yield ir.Assignment("=", cell, value or ir.Constant("int", "0", cell.coord), cell.coord)
+        return
+    values = list(value.exprs) if isinstance(value, ir.InitList) else []
+    if value is not None and not isinstance(value, ir.InitList):
+        raise _NoListError
+    if len(values) == 1 and isinstance(values[0], ir.Constant) and constant_value(values[0], types.scope) == 0:
+        values = []  # {0}, however deep the first element lies
+    if len(values) > len(parts) or any(isinstance(one, ir.NamedInitializer) for one in values):
+        raise _NoListError
+    for k, (part, kind) in enumerate(parts):
+        yield from _filled(part, kind, values[k] if k < len(values) else None, types)
+
+
+def _parts(cell: Any, typed: Typed, types: Types) -> list[tuple[Any, Typed]] | None:
+    """The elements of an array, or the members of a structure, with their types; None for a number."""
+    if typed.array:
+        size = constant_value(typed.layers[0].dim, types.scope) if typed.layers[0].dim is not None else None
+        element = typed.element()
+        if size is None or element is None or size > _MOST:
+            raise _NoListError
+        numbers = [ir.Constant("int", str(k), cell.coord) for k in range(size)]
+        return [(ir.ArrayRef(cell, number, cell.coord), element) for number in numbers]
+    if not typed.composite:
+        return None
+    members = typed.struct.decls if isinstance(typed.struct, ir.Struct) else None
+    if members is None or not all(isinstance(one, ir.Decl) and one.name and one.bitsize is None for one in members):
+        raise _NoListError
+    return [(ir.StructRef(cell, ".", one.name, cell.coord), types.declared(one)) for one in members]

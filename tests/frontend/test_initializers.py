@@ -1,0 +1,69 @@
+"""Lists of values that locals are declared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from scopt.diagnostics import Refusal
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.sources import scop_of
+
+PARAMS = "int n, double *a, double *b"
+SOURCE = """#include <stdio.h>
+typedef struct { float x, y[2]; } vec;
+typedef double row[3];
+static void f(int n, double *restrict r, const double *restrict a) {
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    vec v = {(float)a[i], {1, 2.5f}}, z = {0};
+    row s = {a[i]};
+    short m[2][2] = {{1, (short)70000}, {(short)i}};
+    for (int j = 0; j < n; j++) {
+      s[0] += a[j], s[1] -= a[j];
+      z.x += (float)a[j], z.y[1] += v.y[0];
+    }
+    r[i] = s[0] + s[1] * s[2] + m[0][1] + m[1][0] * m[1][1] + v.x * v.y[1] + z.x + z.y[0] + z.y[1];
+  }
+#pragma endscop
+}
+int main(void) {
+  static double a[50], r[50];
+  for (int i = 0; i < 50; i++) a[i] = i * 0.3 - 2;
+  for (int n = 0; n < 50; n += 7) f(n, r, a);
+  for (int i = 0; i < 50; i++) printf("%a ", r[i]);
+  return 0;
+}
+"""
+
+
+def test_elements_are_assigned() -> None:
+    made = scop_of("for (int i = 0; i < n; i++) { double s[3] = {a[i], 2}; b[i] = s[0] + s[2]; }", params=PARAMS)
+    written = [access.array for one in made.statements for access in one.accesses if access.is_write]
+    assert written == ["s", "s", "s", "b"]
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "double s[2] = {[1] = 2}",  # designators
+        "double s[] = {1, 2}",
+        "double s[2] = {1, s[0]}",
+        "const double s[2] = {1, 2}",
+        "double s[2][2] = {1, 2, 3}",  # without all braces
+        "double s[40] = {0}",
+        'char s[4] = "abc"',
+    ],
+)
+def test_other_lists(declared: str) -> None:
+    with pytest.raises(Refusal):
+        scop_of(f"for (int i = 0; i < n; i++) {{ {declared}; b[i] = a[i]; }}", params=PARAMS)
+
+
+def test_results_are_the_same(run_c: Callable[..., str]) -> None:
+    text = optimize(SOURCE, Options(eager=True)).text.decode()
+    assert "s_all" in text or "for (long i" in text
+    flags = ("-O1", "-ffp-contract=off")
+    assert run_c(text, *flags, name="after") == run_c(SOURCE, *flags, name="before")
