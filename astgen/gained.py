@@ -35,7 +35,7 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
         return True
     if any(loop.mark.around for loop in loops_of(with_shifted_rows_apart(scop, nest))):
         return True
-    if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest) or _has_more_tests(scop)):
+    if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest) or has_more_tests(scop)):
         return True
     if threads and any(loop.mark.parallel for loop in loops):
         return True
@@ -48,7 +48,7 @@ def loops_of(nest: LoopNest) -> list[For]:
     return [item for item in items(nest.body) if isinstance(item, For)]
 
 
-def _has_more_tests(scop: Scop) -> bool:
+def has_more_tests(scop: Scop) -> bool:
     """Whether more pointers are told apart than compilers make tests of in front of a loop."""
     return scop.guard is not None and scop.guard.pairs > _TESTED
 

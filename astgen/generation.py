@@ -46,7 +46,7 @@ from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.two_forms import with_two_forms
 from scopt.astgen.passes.wide_vectors import with_wide_vectors
-from scopt.astgen.worth import check_nest, threads_condition
+from scopt.astgen.worth import check_nest, check_sizes, threads_condition
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
 from scopt.ir.nest_walks import calls
@@ -194,6 +194,7 @@ def _worth(program: Program, setting: Setting) -> Program:
     worth = check_nest(program.source, program.scop, program.marked, program.nest, weights, machine)
     if worth.alone and worth.condition:
         worth = least_size_alone(program.source, program.marked, program.loops, program.nest, machine, worth)
+    check_sizes(program.source, worth)
     return replace(program, nest=worth.nest, condition=worth.condition)
 
 

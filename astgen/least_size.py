@@ -14,10 +14,10 @@ from fractions import Fraction
 from math import gcd, prod
 
 from scopt.astgen.emit.c_expr import ExprPrinter
-from scopt.astgen.gained import gains_anywhere, has_borders_apart
+from scopt.astgen.gained import gains_anywhere, has_borders_apart, has_more_tests
 from scopt.astgen.passes.two_forms import takes_two_forms
 from scopt.astgen.source_work import NEVER, is_plain, product_of, source_tests, vector_elements, without_tests
-from scopt.astgen.worth import Worth
+from scopt.astgen.worth import Worth, never_holds
 from scopt.ir.expr import exceeds, from_linear, linear, names, plus, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Condition, Expr, For, LoopNest, Threads
@@ -72,7 +72,8 @@ def least_size(
         text = f"{text} && {printer.condition(Threads()).text}"
     elif rows := strip_lengths(source, marked, loops, machine):
         text = " && ".join((text, *(printer.condition(one).text for one in rows)))
-    return Worth(LoopNest(without_tests(nest.body, found)), text)
+    never = all(never_holds(source, one) for one in found)
+    return Worth(LoopNest(without_tests(nest.body, found)), text, never=never)
 
 
 def least_size_alone(
@@ -82,15 +83,20 @@ def least_size_alone(
     threads do, where buffers are filled, or OpenMP's runtime is called, which take their time at first, and where
     nothing is known that compilers wouldn't do."""
     shared = _guarded(nest)
-    if _has_buffers(marked) or _forks_again(nest.body, inside=False):
+    filled = any(one.buffers for one in marked.strips.values() if one.vectors)
+    if marked.tilings or marked.packed or filled or _forks_again(nest.body, inside=False):
         return worth
     # Chains that wait beside each other gain several times as much as OpenMP's first call takes.
-    if not shared or not (marked.strips or all(map(takes_two_forms, shared))):
+    if not (marked.strips or (shared and all(map(takes_two_forms, shared)))):
         return worth
     if _gain(source, marked, loops, nest) is not Gain.CELLS:
         return worth
     found = least_size(source, marked, loops, nest, machine)
-    return found if found.condition else worth
+    if found.condition:
+        return found
+    tests = _strongest(source_tests(source, _least_work(source, loops, nest, machine, Gain.CELLS), machine))
+    always = all(one is not None and is_plain(one) and not _is_some(one) for one in tests)
+    return found if always and not strip_lengths(source, marked, loops, machine) else worth
 
 
 def _gain(source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest) -> Gain:
@@ -98,7 +104,7 @@ def _gain(source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest)
     if cells or _is_straight(loops.body) or _is_jammed(loops):
         return Gain.CELLS
     if _has_vectors(source, nest):
-        return Gain.CELLS if source.narrowed else Gain.VECTORS
+        return Gain.CELLS if source.narrowed or has_more_tests(source) else Gain.VECTORS
     return Gain.LINES if _jumps(source) else Gain.NONE
 
 
