@@ -65,7 +65,7 @@ def has_more_tests(scop: Scop) -> bool:
 
 
 def _pairs(scop: Scop, statements: Sequence[Statement]) -> int:
-    """Pairs of what statements of one loop walk along, one of which they write: pointers, and rows that these lead to."""
+    """Pairs of what statements of one loop walk along, one of which they write: pointers, and rows these lead to."""
     places = dict[tuple[str, object], bool]()
     for access in (access for one in statements for access in one.accesses):
         array = scop.arrays[access.array]

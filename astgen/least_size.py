@@ -58,8 +58,14 @@ def least_size(
     """
     if not (condition or _has_overhead(marked, nest)):
         return Worth(nest)
+    return _sized(source, marked, loops, nest, machine, condition)
+
+
+def _sized(
+    source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest, machine: Machine, condition: str = ""
+) -> Worth:
     gain = Gain.NONE if condition else _gain(source, marked, loops, nest)
-    tests = _strongest(source_tests(source, _least_work(source, loops, nest, machine, gain), machine))
+    tests = _tests(source, marked, loops, nest, machine, gain)
     found = [
         _for_threads(one, nest) if gain is Gain.NONE else one for one in tests if one is not None and is_plain(one)
     ]
@@ -91,10 +97,10 @@ def least_size_alone(
         return worth
     if _gain(source, marked, loops, nest) is not Gain.CELLS:
         return worth
-    found = least_size(source, marked, loops, nest, machine)
+    found = _sized(source, marked, loops, nest, machine)
     if found.condition:
         return found
-    tests = _strongest(source_tests(source, _least_work(source, loops, nest, machine, Gain.CELLS), machine))
+    tests = _tests(source, marked, loops, nest, machine, Gain.CELLS)
     always = all(one is not None and is_plain(one) and not _is_some(one) for one in tests)
     return found if always and not strip_lengths(source, marked, loops, machine) else worth
 
@@ -139,14 +145,26 @@ def _deepest(scop: Scop) -> frozenset[str]:
     return frozenset(one.name for one in scop.statements if len(one.iterators) == most)
 
 
-def _least_work(source: Scop, loops: LoopNest, nest: LoopNest, machine: Machine, gain: Gain) -> Fraction:
-    """Nanoseconds of the original's work from which on the new loops pay."""
+def _tests(
+    source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest, machine: Machine, gain: Gain
+) -> list[Condition | None]:
+    """That the original has enough work. Steps of rows that run beside each other wait for each other there."""
+    beside = not (marked.tilings or marked.packed) and all(not one.vectors for one in marked.strips.values())
+    rows = {name for one in marked.strips.values() for name in one.statements} if beside else set()
+    limit = _least_work(source, loops, nest, machine, gain, beside=bool(rows))
+    return _strongest(source_tests(source, limit, machine, rows & _deepest(source)))
+
+
+def _least_work(
+    source: Scop, loops: LoopNest, nest: LoopNest, machine: Machine, gain: Gain, *, beside: bool
+) -> Fraction:
+    """Nanoseconds of the original's work from which on the new loops pay. beside: see `least_region`."""
     if _forks_again(nest.body, inside=False):
         return shared_work(machine) * SKEWED_FORKS
     calls = sum(not takes_two_forms(loop) for loop in _guarded(nest))
     match gain:
         case Gain.CELLS:
-            return least_region(machine, calls)
+            return least_region(machine, calls, beside=beside)
         case Gain.VECTORS:
             return least_region(machine, calls) * vector_elements(source, machine)
         case Gain.LINES:
