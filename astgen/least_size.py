@@ -31,6 +31,7 @@ from scopt.machine.costs import (
     shared_work,
     strip_rows,
 )
+from scopt.machine.streams import least_beside
 from scopt.poly.linear import subscript_rows
 
 # Instances up to which a region is too small for anybody to care: it has no test (chosen).
@@ -158,13 +159,14 @@ def _tests(
 def _least_work(
     source: Scop, loops: LoopNest, nest: LoopNest, machine: Machine, gain: Gain, *, beside: bool
 ) -> Fraction:
-    """Nanoseconds of the original's work from which on the new loops pay. beside: see `least_region`."""
+    """Nanoseconds of the original's work from which on the new loops pay. beside: there are but rows that
+    are written out beside each other."""
     if _forks_again(nest.body, inside=False):
         return shared_work(machine) * SKEWED_FORKS
     calls = sum(not takes_two_forms(loop) for loop in _guarded(nest))
     match gain:
         case Gain.CELLS:
-            return least_region(machine, calls, beside=beside)
+            return least_beside(machine) if beside and not calls else least_region(machine, calls)
         case Gain.VECTORS:
             return least_region(machine, calls) * vector_elements(source, machine)
         case Gain.LINES:

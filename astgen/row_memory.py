@@ -19,7 +19,7 @@ from scopt.ir.nest import Block, Call, Const, For, LoopNest
 from scopt.ir.nest_walks import calls, children
 from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
-from scopt.machine.costs import least_streamed, streamed_cache
+from scopt.machine.streams import least_streamed, streamed_cache
 from scopt.poly.linear import subscript_rows
 
 

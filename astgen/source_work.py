@@ -21,7 +21,8 @@ from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, Expr,
 from scopt.ir.nest_walks import Item, children, items
 from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
-from scopt.machine.costs import ELEMENT, waiting_instance
+from scopt.machine.costs import ELEMENT
+from scopt.machine.streams import waiting_instance
 
 NEVER = Compare(Const(0), ">", Const(0))
 # Lanes that cells which data name take one after the other, in the time that vectors take for all the rest of them.

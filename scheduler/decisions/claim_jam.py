@@ -14,10 +14,13 @@ from scopt.poly.bands import reductions_of
 from scopt.poly.isl_utils import joined
 from scopt.poly.restructure import filters_of
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
-from scopt.scheduler.decisions.jam import Jam, Parts, jam_of, parts_of, rows_of_block
+from scopt.scheduler.decisions.jam import Jam, Parts, jam_of, parts_of
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.user_sizes import rounded, size_of
 from scopt.scheduler.locality.tiling import atomic, origin
+
+# Blocks of rows, from which on the rows that they leave over take little of the time.
+_SOME_BLOCKS = 4
 
 
 class JammedRows(Struct, frozen=True):
@@ -28,7 +31,7 @@ class JammedRows(Struct, frozen=True):
         jam = jam_of(setting.scop, setting.dependences, band.node, setting.options)
         if jam is None:
             return Reason(self.name, "no loops over a matrix of two, one of which it is reduced along")
-        jam = replace(jam, rows=rows_of_block(band.work.trips[jam.row], jam.rows))
+        jam = replace(jam, rows=_rows(band.work.trips[jam.row], jam.rows))
         loops = _JamLoops(setting, jam, band.parallel_above, setting.column_chunk(jam.chunk, jam.column))
         parts = loops.parts(band.node)
         if parts is None:
@@ -45,6 +48,16 @@ class JammedRows(Struct, frozen=True):
         notes = rounded(user, rows_at_a_time=(size_of(user, jam.row), jam.rows)) if user else ()
         whole = partial(_cycles, band, jam, simd)
         return Claim(self.name, what, cycles, make, parallel, vectors, notes=notes, whole=whole)
+
+
+def _rows(trips: int, usual: int) -> int:
+    """Rows of a block: all, where they are few; of the usual number and those a little below, that which leaves the
+    fewest rows over, where these would be a good part of all."""
+    if trips <= usual + usual // 2:
+        return max(trips, 2)
+    if trips > _SOME_BLOCKS * usual:
+        return usual
+    return min(range(usual // 2 + 1, usual + 1), key=lambda rows: (trips % rows, -rows))
 
 
 def _cycles(band: Band, jam: Jam, simd: bool, resident: bool) -> float:

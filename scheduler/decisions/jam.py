@@ -25,8 +25,6 @@ from scopt.scheduler.locality.tiling import origin
 
 # Of a band, which stand in its code once for each row of a block.
 MOST_STATEMENTS = 4
-# Blocks of rows, from which on the rows that they leave over take little of the time.
-_SOME_BLOCKS = 4
 
 
 class Jam(Struct, frozen=True, eq=False):
@@ -84,16 +82,6 @@ def jam_of(scop: Scop, dependences: Ordered, node: isl.ScheduleNode, options: Op
     parallel = row if free[0] else column if free[1] else None
     machine = options.machine
     return Jam(row, column, parallel, free[1] and options.simd, jam_rows(machine), jam_columns(machine))
-
-
-def rows_of_block(trips: int, usual: int) -> int:
-    """Rows of a block: all, where they are few; of the usual number and those a little below, that which leaves the
-    fewest rows over, where these would be a good part of all."""
-    if trips <= usual + usual // 2:
-        return max(trips, 2)
-    if trips > _SOME_BLOCKS * usual:
-        return usual
-    return min(range(usual // 2 + 1, usual + 1), key=lambda rows: (trips % rows, -rows))
 
 
 def _roles(statement: Statement, members: Sequence[Vector]) -> tuple[int, int] | None:

@@ -17,14 +17,13 @@ from scopt.machine.costs import (
     STORES,
     WAITING_CHAINS,
     jam_rows,
-    least_streamed,
 )
+from scopt.machine.streams import least_streamed
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.lookups import narrow_lookups
 from scopt.poly.reductions import selected
 from scopt.poly.row_buffers import is_short, row_cells
 from scopt.scheduler.decisions.claims import Band, Builder, Claim
-from scopt.scheduler.decisions.jam import rows_of_block
 from scopt.scheduler.decisions.latencies import resets
 from scopt.scheduler.decisions.strip_building import Rows
 from scopt.scheduler.decisions.strip_places import Places
@@ -59,8 +58,11 @@ def rows_together(band: Band, rows: Rows, member: int) -> int:
     count = jam_rows(machine) // (2 if _writes(band, inner) else 1)
     while count > 4 and count * len(rows.places.scalars) > machine.vector_registers // 2:
         count //= 2
-    block = rows_of_block(work.trips[member], count)
-    return min(block, max(count, machine.vector_registers // 2 // max(len(rows.places.scalars), 1)))
+    trips, most = work.trips[member], machine.vector_registers // 2 // max(len(rows.places.scalars), 1)
+    if trips <= min(count + count // 2, max(count, most)):
+        return max(trips, 2)
+    # what is left over runs one by one
+    return min(range(count // 2 + 1, count + 1), key=lambda some: (trips // some + trips % some, -some))
 
 
 def _writes(band: Band, inner: Sequence[int]) -> bool:

@@ -51,8 +51,6 @@ _SHARERS = 2
 # are worth (measured: such a call takes 0.2 µs, and products of matrices, sums of columns and transpositions break even
 # at 0.5 to 1.3 µs of work, one instance after the other).
 _REGION = Fraction(1, 25)
-# Of that, what rows beside each other are worth, which fill no buffers and call nothing: entering them is a test.
-_BESIDE = Fraction(1, 4)
 # The same for such a call (measured: it takes gcc's runtime 0.25 µs, clang's 0.4 to 1.4).
 _ENTERED = Fraction(1, 12)
 # Shares of a tile's time: what moving its lines may take more than with the largest tiles; how many times as long a
@@ -76,22 +74,6 @@ def instance_cost(body: ir.Node, machine: Machine) -> Fraction:
 def least_instance(machine: Machine) -> Fraction:
     """Nanoseconds that an instance takes at least, whatever it does."""
     return _in_time(_OPERATION, machine)
-
-
-def least_streamed(machine: Machine) -> int:
-    """Bytes of rows from which on several that come from memory side by side are no slower than one after the other:
-    prefetchers follow each within a page."""
-    return machine.page_bytes
-
-
-def streamed_cache(machine: Machine) -> int:
-    """Bytes of rows up to which these come from a cache."""
-    return machine.caches[-1].size // _FOUND
-
-
-def waiting_instance(machine: Machine) -> Fraction:
-    """Nanoseconds of an instance that waits for the sum of the one before."""
-    return _in_time(Fraction(machine.fma_latency), machine)
 
 
 def has_loop(body: ir.Node) -> bool:
@@ -145,11 +127,10 @@ def shared_work(machine: Machine, cells: int = 0) -> Fraction:
     return threads_cost(machine, cells) * _SHARERS / (_SHARERS - 1)
 
 
-def least_region(machine: Machine, calls: int = 0, *, beside: bool = False) -> Fraction:
+def least_region(machine: Machine, calls: int = 0) -> Fraction:
     """Nanoseconds of work from which on loops gain that one thread runs faster than the original ones: what entering
-    them takes has to be little. calls: how often they call the OpenMP runtime. beside: there are but rows that are
-    written out beside each other."""
-    return machine.fork_nanoseconds * (_REGION * (_BESIDE if beside else 1) + calls * _ENTERED)
+    them takes has to be little. calls: how often they call the OpenMP runtime."""
+    return machine.fork_nanoseconds * (_REGION + calls * _ENTERED)
 
 
 def least_work_on_lines(machine: Machine) -> Fraction:
@@ -334,8 +315,6 @@ LEAST_STEPS = 32
 # How many times as long as their memory takes, with all cores at work, their chains have to take in order (measured:
 # prefix sums of doubles, at 3.3, lost a fifth; integral images, at 4, gained a fifth).
 WAITING_CHAINS = 3.5
-# Of the last cache, what rows beside each other may be counted on to find there: others use it, too (chosen).
-_FOUND = 2
 # Rows of a strip at most: its scalars have a cell for each on the stack.
 _MOST_ROWS = 256
 # Cells that a strip keeps of each row beside its scalars, on the stack.
