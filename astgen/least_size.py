@@ -150,9 +150,10 @@ def _tests(
     source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest, machine: Machine, gain: Gain
 ) -> list[Condition | None]:
     """That the original has enough work. Steps of rows that run beside each other wait for each other there."""
-    beside = not (marked.tilings or marked.packed) and all(not one.vectors for one in marked.strips.values())
-    rows = {name for one in marked.strips.values() for name in one.statements} if beside else set()
-    limit = _least_work(source, loops, nest, machine, gain, beside=bool(rows))
+    filled = any(array.memory for array in source.arrays.values()) or marked.tilings or marked.packed
+    beside = not filled and all(not one.vectors for one in marked.strips.values())
+    rows = {name for one in marked.strips.values() if not one.vectors for name in one.statements}
+    limit = _least_work(source, loops, nest, machine, gain, beside=beside and bool(rows))
     return _strongest(source_tests(source, limit, machine, rows & _deepest(source)))
 
 

@@ -77,10 +77,10 @@ def may_gain(band: Band, member: int, chains: Mapping[tuple[str, ...], int]) -> 
     loops along the rows, which run one after the other."""
     chain = max(chains.values())
     work, machine, scop = band.work, band.setting.options.machine, band.setting.scop
-    bodies = [scop.statement(name).body for name in band.names]
-    extremes = any(selected(body) is not None for body in bodies)
+    steps = [scop.statement(name) for names in chains for name in names]
+    extremes = any(selected(one.body) is not None for one in steps)
     least = max(LEAST_TOGETHER, machine.fma_latency if extremes else 0)
-    if chain <= least or any(resets(scop.statement(name)) for name in band.names):
+    if chain <= least or any(map(resets, steps)):
         return False
     inner = [k for k in range(len(work.trips)) if k != member]
     if not inner or work.trips[inner[-1]] < LEAST_STEPS:
