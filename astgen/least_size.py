@@ -150,7 +150,8 @@ def _tests(
     source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest, machine: Machine, gain: Gain
 ) -> list[Condition | None]:
     """That the original has enough work. Steps of rows that run beside each other wait for each other there."""
-    filled = any(array.memory for array in source.arrays.values()) or marked.tilings or marked.packed
+    asked = any(array.rank and array.location is None and not array.local for array in source.arrays.values())
+    filled = asked or marked.tilings or marked.packed  # memory of the text's own comes from the heap
     beside = not filled and all(not one.vectors for one in marked.strips.values())
     rows = {name for one in marked.strips.values() if not one.vectors for name in one.statements}
     limit = _least_work(source, loops, nest, machine, gain, beside=beside and bool(rows))
