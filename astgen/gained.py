@@ -19,7 +19,6 @@ from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Const, For, If, LoopNest, Name
 from scopt.ir.nest_walks import children, items
 from scopt.ir.scop import Scop, Statement
-from scopt.poly.linear import subscript_rows
 from scopt.poly.source_loops import source_loops
 
 # Pairs of pointers that compilers test at most (gcc: vect-max-version-for-alias-checks).
@@ -66,13 +65,19 @@ def has_more_tests(scop: Scop) -> bool:
 
 def _pairs(scop: Scop, statements: Sequence[Statement]) -> int:
     """Pairs of what statements of one loop walk along, one of which they write: pointers, and rows these lead to."""
-    places = dict[tuple[str, object], bool]()
+    places = dict[tuple[str, str], bool]()
     for access in (access for one in statements for access in one.accesses):
         array = scop.arrays[access.array]
-        row = (subscript_rows(access.relation) or ())[:-1] if array.rows else ()
-        places[array.name, row] = places.get((array.name, row), False) or access.is_write
+        place = array.name, _row(access.relation) if array.rows else ""
+        places[place] = places.get(place, False) or access.is_write
     written = sum(places.values())
     return written * (len(places) - written) + written * (written - 1) // 2
+
+
+def _row(relation: isl.Map) -> str:
+    """Which row a reference is to, whatever the statement is called."""
+    columns = relation.project_out(isl.dim_type.out, relation.dim(isl.dim_type.out) - 1, 1)
+    return str(columns.gist_domain(columns.domain()).reset_tuple_id(isl.dim_type.in_))
 
 
 def _has_records(scop: Scop, nest: LoopNest) -> bool:
