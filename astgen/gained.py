@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 
 import islpy as isl
@@ -21,6 +21,7 @@ from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Const, For, If, LoopNest, Name
 from scopt.ir.nest_walks import children, items
 from scopt.ir.scop import Scop, Statement
+from scopt.poly.source_loops import source_loops
 
 # Pairs of pointers that compilers test at most (gcc: vect-max-version-for-alias-checks).
 _TESTED = 10
@@ -55,8 +56,34 @@ def loops_of(nest: LoopNest) -> list[For]:
 
 
 def has_more_tests(scop: Scop) -> bool:
-    """Whether more pointers are told apart than compilers make tests of in front of a loop."""
-    return scop.guard is not None and scop.guard.pairs > _TESTED
+    """Whether more pointers are told apart, or rows in a loop of the source, than compilers make tests of in front of a
+    loop."""
+    if scop.guard is None or scop.guard.pairs > _TESTED:
+        return scop.guard is not None
+    if not (scop.guard.tests and any(array.rows for array in scop.arrays.values())):
+        return False
+    loops, inside = source_loops(scop), dict[int, list[Statement]]()
+    for one in scop.statements:
+        for loop in loops.get(one.name, ())[-1:]:
+            inside.setdefault(loop, []).append(one)
+    return any(_pairs(scop, statements) > _TESTED for statements in inside.values())
+
+
+def _pairs(scop: Scop, statements: Sequence[Statement]) -> int:
+    """Pairs of what statements of one loop walk along, one of which they write: pointers, and rows these lead to."""
+    places = dict[tuple[str, str], bool]()
+    for access in (access for one in statements for access in one.accesses):
+        array = scop.arrays[access.array]
+        place = array.name, _row(access.relation) if array.rows else ""
+        places[place] = places.get(place, False) or access.is_write
+    written = sum(places.values())
+    return written * (len(places) - written) + written * (written - 1) // 2
+
+
+def _row(relation: isl.Map) -> str:
+    """Which row a reference is to, whatever the statement is called."""
+    columns = relation.project_out(isl.dim_type.out, relation.dim(isl.dim_type.out) - 1, 1)
+    return str(columns.gist_domain(columns.domain()).reset_tuple_id(isl.dim_type.in_))
 
 
 def _looks_up(scop: Scop, loop: For) -> bool:

@@ -48,7 +48,8 @@ from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.two_forms import with_two_forms
 from scopt.astgen.passes.whole_windows import with_whole_windows
 from scopt.astgen.passes.wide_vectors import with_wide_vectors
-from scopt.astgen.worth import check_nest, threads_condition
+from scopt.astgen.row_memory import memory_tests
+from scopt.astgen.worth import check_nest, check_sizes, threads_condition
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
 from scopt.ir.nest_walks import calls
@@ -197,6 +198,7 @@ def _worth(program: Program, setting: Setting) -> Program:
     worth = check_nest(program.source, program.scop, program.marked, program.nest, weights, machine)
     if worth.alone and worth.condition:
         worth = least_size_alone(program.source, program.marked, program.loops, program.nest, machine, worth)
+    check_sizes(program.source, worth)
     return replace(program, nest=worth.nest, condition=worth.condition)
 
 
@@ -340,6 +342,13 @@ def _least_size(program: Program, setting: Setting) -> Program:
     return replace(program, nest=worth.nest, condition=worth.condition)
 
 
+def _row_memory(program: Program, setting: Setting) -> Program:
+    if not (setting.judged or setting.sized):
+        return program
+    tests = memory_tests(program.source, stand_ins(program), program.loops, setting.options.machine)
+    return replace(program, condition=" && ".join(filter(None, (program.condition, *tests))))
+
+
 def _tiles_two_forms(program: Program, setting: Setting) -> Program:
     """Loops in which statements run where they are, not in functions that the compiler has for both forms anyway."""
     own = not (program.lowered.made or program.marked.strips)
@@ -388,5 +397,6 @@ REWRITES: tuple[Rewrite, ...] = (
     ),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),
     Rewrite("least-size", "of marked regions: from which size on their loops replace the original", _least_size),
+    Rewrite("row-memory", "rows beside each other that write nothing are long, or come from a cache", _row_memory),
     Rewrite("two-forms-of-tiles", "parallel loops over tiles, too, where their text is short", _tiles_two_forms),
 )

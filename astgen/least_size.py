@@ -17,7 +17,7 @@ from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.gained import gains_anywhere, has_borders_apart, has_more_tests
 from scopt.astgen.passes.two_forms import takes_two_forms
 from scopt.astgen.source_work import NEVER, is_plain, product_of, source_tests, vector_elements, without_tests
-from scopt.astgen.worth import Worth
+from scopt.astgen.worth import Worth, never_holds
 from scopt.ir.expr import exceeds, from_linear, linear, names, plus, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Condition, Expr, For, LoopNest, Threads
@@ -31,6 +31,7 @@ from scopt.machine.costs import (
     shared_work,
     strip_rows,
 )
+from scopt.machine.streams import least_beside
 from scopt.poly.linear import subscript_rows
 
 # Instances up to which a region is too small for anybody to care: it has no test (chosen).
@@ -58,8 +59,14 @@ def least_size(
     """
     if not (condition or _has_overhead(marked, nest)):
         return Worth(nest)
+    return _sized(source, marked, loops, nest, machine, condition)
+
+
+def _sized(
+    source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest, machine: Machine, condition: str = ""
+) -> Worth:
     gain = Gain.NONE if condition else _gain(source, marked, loops, nest)
-    tests = _strongest(source_tests(source, _least_work(source, loops, nest, machine, gain), machine))
+    tests = _tests(source, marked, loops, nest, machine, gain)
     found = [
         _for_threads(one, nest) if gain is Gain.NONE else one for one in tests if one is not None and is_plain(one)
     ]
@@ -72,7 +79,8 @@ def least_size(
         text = f"{text} && {printer.condition(Threads()).text}"
     elif rows := strip_lengths(source, marked, loops, machine):
         text = " && ".join((text, *(printer.condition(one).text for one in rows)))
-    return Worth(LoopNest(without_tests(nest.body, found)), text)
+    never = all(never_holds(source, one) for one in found)
+    return Worth(LoopNest(without_tests(nest.body, found)), text, never=never)
 
 
 def least_size_alone(
@@ -82,15 +90,20 @@ def least_size_alone(
     threads do, where buffers are filled, or OpenMP's runtime is called, which take their time at first, and where
     nothing is known that compilers wouldn't do."""
     shared = _guarded(nest)
-    if _has_buffers(marked) or _forks_again(nest.body, inside=False):
+    filled = any(one.buffers for one in marked.strips.values() if one.vectors)
+    if marked.tilings or marked.packed or filled or _forks_again(nest.body, inside=False):
         return worth
     # Chains that wait beside each other gain several times as much as OpenMP's first call takes.
-    if not shared or not (marked.strips or all(map(takes_two_forms, shared))):
+    if not (marked.strips or (shared and all(map(takes_two_forms, shared)))):
         return worth
     if _gain(source, marked, loops, nest) is not Gain.CELLS:
         return worth
-    found = least_size(source, marked, loops, nest, machine)
-    return found if found.condition else worth
+    found = _sized(source, marked, loops, nest, machine)
+    if found.condition:
+        return found
+    tests = _tests(source, marked, loops, nest, machine, Gain.CELLS)
+    always = all(one is not None and is_plain(one) and not _is_some(one) for one in tests)
+    return found if always and not strip_lengths(source, marked, loops, machine) else worth
 
 
 def _gain(source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest) -> Gain:
@@ -133,14 +146,29 @@ def _deepest(scop: Scop) -> frozenset[str]:
     return frozenset(one.name for one in scop.statements if len(one.iterators) == most)
 
 
-def _least_work(source: Scop, loops: LoopNest, nest: LoopNest, machine: Machine, gain: Gain) -> Fraction:
-    """Nanoseconds of the original's work from which on the new loops pay."""
+def _tests(
+    source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest, machine: Machine, gain: Gain
+) -> list[Condition | None]:
+    """That the original has enough work. Steps of rows that run beside each other wait for each other there."""
+    asked = any(array.rank and array.location is None and not array.local for array in source.arrays.values())
+    filled = asked or marked.tilings or marked.packed  # memory of the text's own comes from the heap
+    beside = not filled and all(not one.vectors for one in marked.strips.values())
+    rows = {name for one in marked.strips.values() if not one.vectors for name in one.statements}
+    limit = _least_work(source, loops, nest, machine, gain, beside=beside and bool(rows))
+    return _strongest(source_tests(source, limit, machine, rows & _deepest(source)))
+
+
+def _least_work(
+    source: Scop, loops: LoopNest, nest: LoopNest, machine: Machine, gain: Gain, *, beside: bool
+) -> Fraction:
+    """Nanoseconds of the original's work from which on the new loops pay. beside: there are but rows that
+    are written out beside each other."""
     if _forks_again(nest.body, inside=False):
         return shared_work(machine) * SKEWED_FORKS
     calls = sum(not takes_two_forms(loop) for loop in _guarded(nest))
     match gain:
         case Gain.CELLS:
-            return least_region(machine, calls)
+            return least_beside(machine) if beside and not calls else least_region(machine, calls)
         case Gain.VECTORS:
             return least_region(machine, calls) * vector_elements(source, machine)
         case Gain.LINES:

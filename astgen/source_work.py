@@ -7,7 +7,7 @@ Work is estimated one instance after the other, in nanoseconds, by the product o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from msgspec.structs import replace
@@ -22,16 +22,20 @@ from scopt.ir.nest_walks import Item, children, items
 from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import ELEMENT
+from scopt.machine.streams import waiting_instance
 
 NEVER = Compare(Const(0), ">", Const(0))
 # Lanes that cells which data name take one after the other, in the time that vectors take for all the rest of them.
 _GATHERED = 4
 
 
-def source_tests(scop: Scop, limit: Fraction, machine: Machine) -> list[Condition | None]:
+def source_tests(
+    scop: Scop, limit: Fraction, machine: Machine, chained: Collection[str] = ()
+) -> list[Condition | None]:
     """For each outermost loop of the original, the test that it has more than so many nanoseconds of work; None: it
-    surely has, `NEVER`: it surely hasn't."""
+    surely has, `NEVER`: it surely hasn't. chained: statements each instance of which waits for the one before."""
     costs = statement_costs(scop, {}, machine)
+    costs.update({name: max(costs[name], waiting_instance(machine)) for name in chained})
     nest = build(scop, MarkedSchedule(scop.schedule, {}))
     parameters = frozenset(p.name for p in scop.parameters)
     whole = [whole_test(loop, costs, limit, parameters) for loop in outermost_loops(nest.body)]

@@ -66,11 +66,13 @@ class Simpler(ScoptError):
 
 class Worth(Struct, frozen=True, eq=False):
     """nest: without tests of single loops that the region's own test covers. condition: C text under which the nest
-    pays, without ``||``; empty: always. alone: one thread gains, too."""
+    pays, without ``||``; empty: always. alone: one thread gains, too. never: the condition doesn't hold with the sizes
+    that are known."""
 
     nest: LoopNest
     condition: str = ""
     alone: bool = False
+    never: bool = False
 
 
 def check_source(scop: Scop, machine: Machine) -> None:
@@ -157,16 +159,21 @@ def _from_size_on(source: Scop, scop: Scop, nest: LoopNest, costs: Mapping[str, 
         found = [condition for condition in whole if condition is not None]
         if not found or len(found) < len(whole):
             return Worth(nest)
-    found = [condition for condition in found if not _never_holds(scop, condition)]
-    if not found:
-        message = "left as it was: with the sizes that are known, its loops have too little to do"
-        raise NotWorth(Remark("missed", "region.tiny", message, scop.location, f"{_MARK} if it matters"))
+    likely = [condition for condition in found if not never_holds(scop, condition)]
+    never, found = not likely, likely or found
     texts = [ExprPrinter.of(scop).condition(condition).text for condition in found]
     nest = LoopNest(without_tests(nest.body, found))
-    return Worth(nest, texts[0] if len(texts) == 1 else f"({' || '.join(texts)})")
+    return Worth(nest, texts[0] if len(texts) == 1 else f"({' || '.join(texts)})", never=never)
 
 
-def _never_holds(scop: Scop, condition: Condition) -> bool:
+def check_sizes(scop: Scop, worth: Worth) -> None:
+    """Raises NotWorth where sizes that are known are too small."""
+    if worth.never:
+        message = "left as it was: with the sizes that are known, its loops have too little to do"
+        raise NotWorth(Remark("missed", "region.tiny", message, scop.location, f"{_MARK} if it matters"))
+
+
+def never_holds(scop: Scop, condition: Condition) -> bool:
     """Whether there is less work than a test asks for, with the parameters as large as array extents and macros let
     them be."""
     product = product_of(condition)

@@ -21,7 +21,7 @@ from scopt.ir.scop import Scop
 # Statements of a loop that stands twice (chosen, so that a window of 3 × 3 for three sums, or a colour matrix, does):
 # the text of more is long, and a call takes little of their time. Of loops over tiles, and strips of rows, there may be
 # less: gcc doesn't unroll as much of what stands in one function twice (a strip of 27 statements took half as long
-# again).
+# again); but rows that are written out beside each other need not be unrolled.
 _MOST_CALLS, _MOST_IN_TILES = 40, 16
 
 
@@ -34,7 +34,8 @@ def with_two_forms(nest: LoopNest, *, tiles: bool = False, enough: bool = False)
 
 def takes_two_forms(loop: For) -> bool:
     """Whether a loop's text is short enough to stand twice."""
-    return sum(1 for _ in calls(loop.body)) <= (_MOST_CALLS if _is_without_tiles(loop) else _MOST_IN_TILES)
+    plain = _is_without_tiles(loop) or _has_rows_beside(loop)
+    return sum(1 for _ in calls(loop.body)) <= (_MOST_CALLS if plain else _MOST_IN_TILES)
 
 
 def in_one_form(scop: Scop, nest: LoopNest) -> LoopNest:
@@ -105,6 +106,10 @@ def _is_without_tiles(loop: For) -> bool:
         return False
     inner = [one for one in items(Block((loop,))) if isinstance(one, For)]
     return all(one.step == 1 or _is_of_blocks(one) for one in inner)
+
+
+def _has_rows_beside(loop: For) -> bool:
+    return any(isinstance(one, For) and one.mark.beside for one in items(loop.body))
 
 
 def _is_of_blocks(loop: For) -> bool:

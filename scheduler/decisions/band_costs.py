@@ -38,7 +38,7 @@ from scopt.poly.linear import Vector, dot, subscript_rows
 from scopt.poly.source_loops import source_loops
 from scopt.scheduler.decisions.index_divisions import index_divisions
 from scopt.scheduler.decisions.latencies import places_of, waiting
-from scopt.scheduler.decisions.loop_values import iterations, spans, values_in_turn
+from scopt.scheduler.decisions.loop_values import guessed_spans, iterations, spans, values_in_turn
 from scopt.scheduler.locality.footprints import (
     ReferenceGroup,
     TileSpace,
@@ -118,7 +118,7 @@ class Work(Struct, frozen=True, eq=False):
         space = tile_space(scop, schedule.prefix, schedule.members)
         groups = reference_groups(scop, space)
         width = max((len(rows) for rows in space.members.values()), default=int(node.band_n_member()))
-        along = {name: _spans_along(scop.statement(name), own) for name, own in space.directions.items()}
+        along = {name: _spans_along(scop, name, own) for name, own in space.directions.items()}
         counts = _counts(scop, schedule.prefix, space) if _is_skewed(space) else {}
         trips = tuple(
             round(max(one.turns[k] for one in counts.values() if k < len(one.turns)))
@@ -138,7 +138,7 @@ class Work(Struct, frozen=True, eq=False):
                 found[name] = _instance(scop, machine, statement, waits, (None,) * width, prod(trips, start=1))
                 continue
             moving = [k for k, direction in enumerate(directions) if direction is not None]
-            count = float(prod((min(trips[k], along[name][k] or trips[k]) for k in moving), start=1))
+            count = float(prod((min(trips[k], along[name][k].known or trips[k]) for k in moving), start=1))
             if name in counts:
                 count = counts[name].instances
             one = _instance(scop, machine, statement, waits, directions, count)
@@ -273,13 +273,19 @@ def _counts(scop: Scop, prefix: Mapping[str, tuple[Vector, ...]], space: TileSpa
     return found
 
 
-def _trips(groups: Sequence[ReferenceGroup], member: int, spans: Sequence[int | None]) -> int:
-    """Iterations of a member. spans: by statement, of its iterator, if that is known. Sizes that nobody knows are taken
-    to be large: whether threads are worth it is tested when the program runs. What nothing moves along has one
-    iteration."""
+class _Span(Struct, frozen=True):
+    """How many values an iterator has: if that is a constant, and if the values of parameters can be guessed."""
+
+    known: int | None
+    guessed: int | None
+
+
+def _trips(groups: Sequence[ReferenceGroup], member: int, spans: Sequence[_Span]) -> int:
+    """Iterations of a member. spans: by statement, of its iterator. Sizes that nobody knows are taken to be large:
+    whether threads are worth it is tested when the program runs. What nothing moves along has one iteration."""
     if not spans:
         return 1
-    constant = [one for one in spans if one is not None]
+    constant = [one.known for one in spans if one.known is not None]
     if constant and len(constant) == len(spans):
         return max(*constant, 1)
     known = any(
@@ -287,14 +293,18 @@ def _trips(groups: Sequence[ReferenceGroup], member: int, spans: Sequence[int | 
         for group in groups
         for row, extent in zip(group.moves, group.extents, strict=True)
     )
-    return trip_count(groups, member) if known else LARGE_EXTENT
+    if known:
+        return trip_count(groups, member)
+    guessed = [one.guessed for one in spans if one.guessed is not None]
+    return max(*guessed, 1) if guessed and len(guessed) == len(spans) else LARGE_EXTENT
 
 
-def _spans_along(statement: Statement, directions: Sequence[Vector | None]) -> list[int | None]:
-    """How many values the iterator has that each member is, if it is one, and if that is known."""
-    own = spans(statement)
+def _spans_along(scop: Scop, name: str, directions: Sequence[Vector | None]) -> list[_Span]:
+    """How many values the iterator has that each member is, if it is one."""
+    statement = scop.statement(name)
+    own = list(map(_Span, spans(statement), guessed_spans(scop, statement)))
     moving = [[k for k, c in enumerate(one) if c] if one is not None else [] for one in directions]
-    return [own[few[0]] if len(few) == 1 else None for few in moving]
+    return [own[few[0]] if len(few) == 1 else _Span(None, None) for few in moving]
 
 
 def _instance(

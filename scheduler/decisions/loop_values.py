@@ -6,8 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
+import islpy as isl
+
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.machine.costs import LARGE_EXTENT
+from scopt.poly.isl_utils import PARAM
 from scopt.poly.linear import Vector, subscript_rows
 from scopt.poly.source_loops import source_loops
 from scopt.scheduler.decisions.small_loops import span
@@ -21,6 +24,17 @@ _NOTHING = 1e-9
 def spans(statement: Statement) -> tuple[int | None, ...]:
     """How many values a statement's iterators have; None where that depends on parameters."""
     return tuple(span(statement.domain, k) for k in range(len(statement.iterators)))
+
+
+@lru_cache(maxsize=512)
+def guessed_spans(scop: Scop, statement: Statement) -> tuple[int | None, ...]:
+    """The same with the values that macros and arrays' extents let parameters have; None where one has none."""
+    domain = statement.domain
+    for parameter in scop.parameters:
+        position = domain.find_dim_by_name(PARAM, parameter.name)
+        if position >= 0 and parameter.estimate is not None:
+            domain = domain.fix_val(PARAM, position, isl.Val(parameter.estimate))
+    return tuple(span(domain, k) for k in range(len(statement.iterators)))
 
 
 @lru_cache(maxsize=16)
@@ -45,7 +59,13 @@ def _fitting(scop: Scop, statement: Statement) -> list[int | None]:
     """The same for one statement; None where it tells nothing."""
     walks = [[_fits(scop, one, k) for one in statement.accesses] for k in range(len(statement.iterators))]
     known = (min((each for each in own if each is not None), default=None) for own in walks)
-    return [fits if own is None else max(own, 1) for own, fits in zip(spans(statement), known, strict=True)]
+    own, guesses = spans(statement), guessed_spans(scop, statement)
+    return [_first(three) for three in zip(own, known, guesses, strict=True)]
+
+
+def _first(numbers: Iterable[int | None]) -> int | None:
+    """The first one that is known, which is at least 1."""
+    return next((max(one, 1) for one in numbers if one is not None), None)
 
 
 def _fits(scop: Scop, access: Access, iterator: int) -> int | None:

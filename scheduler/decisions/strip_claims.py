@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import inf, prod
 
 import islpy as isl
 
 from scopt.machine.costs import (
     GATHER,
+    LARGE_EXTENT,
     LEAST_CHAIN,
     LEAST_STEPS,
     LEAST_TOGETHER,
@@ -18,6 +19,7 @@ from scopt.machine.costs import (
     jam_rows,
     takes_its_time,
 )
+from scopt.machine.streams import least_streamed
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.lookups import narrow_lookups
 from scopt.poly.reductions import selected
@@ -55,15 +57,24 @@ def strip_claim(band: Band, rows: Rows, count: int, member: int, chain: int) -> 
 
 def rows_together(band: Band, rows: Rows, member: int) -> int:
     """Rows that are written out beside each other: as many as there are chains under way; half of them where steps
-    write arrays, since each row is another stream of lines then; and no more than registers hold the scalars of."""
+    write arrays, since each row is another stream of lines then; and no more than registers hold the scalars of. Of a
+    few rows, as many as leave none or the fewest over."""
     machine, work = band.setting.options.machine, band.work
     inner = [k for k in range(len(work.trips)) if k != member and k not in rows.outer]
-    kept = {k: float(work.trips[k]) for k in inner[-1:]}
-    written = any(one.left(kept).stores >= 1 for one in work.statements.values())
-    count = jam_rows(machine) // (2 if written else 1)
+    count = jam_rows(machine) // (2 if _writes(band, inner) else 1)
     while count > 4 and count * len(rows.places.scalars) > machine.vector_registers // 2:
         count //= 2
-    return count
+    trips, most = work.trips[member], machine.vector_registers // 2 // max(len(rows.places.scalars), 1)
+    if trips <= min(count + count // 2, max(count, most)):
+        return max(trips, 2)
+    # what is left over runs one by one
+    return min(range(count // 2 + 1, count + 1), key=lambda some: (trips // some + trips % some, -some))
+
+
+def _writes(band: Band, inner: Sequence[int]) -> bool:
+    """Whether steps along the last one of some members write arrays."""
+    kept = {k: float(band.work.trips[k]) for k in inner[-1:]}
+    return any(one.left(kept).stores >= 1 for one in band.work.statements.values())
 
 
 def may_gain(band: Band, member: int, chains: Mapping[tuple[str, ...], int]) -> bool:
@@ -72,10 +83,10 @@ def may_gain(band: Band, member: int, chains: Mapping[tuple[str, ...], int]) -> 
     loops along the rows, which run one after the other."""
     chain = max(chains.values())
     work, machine, scop = band.work, band.setting.options.machine, band.setting.scop
-    bodies = [scop.statement(name).body for name in band.names]
-    extremes = any(selected(body) is not None for body in bodies)
+    steps = [scop.statement(name) for names in chains for name in names]
+    extremes = any(selected(one.body) is not None for one in steps)
     least = max(LEAST_TOGETHER, machine.fma_latency if extremes else 0)
-    if chain <= least or any(resets(scop.statement(name)) for name in band.names):
+    if chain <= least or any(map(resets, steps)):
         return False
     inner = [k for k in range(len(work.trips)) if k != member]
     if not inner or work.trips[inner[-1]] < LEAST_STEPS:
@@ -83,6 +94,9 @@ def may_gain(band: Band, member: int, chains: Mapping[tuple[str, ...], int]) -> 
     cache, line = machine.caches[-1], machine.cache(1).line
     if sum(group.lines(work.trips, line) for group in work.groups) * line <= cache.share:
         return True
+    if not _writes(band, inner):  # where sizes are known when the program runs, that is tested there
+        unknown = work.trips[member] == LARGE_EXTENT or work.trips[inner[-1]] == LARGE_EXTENT
+        return unknown or work.trips[inner[-1]] * work.element >= least_streamed(machine)
     waiting = sum(one * max(work.statements[name].count for name in names) for names, one in chains.items())
     return waiting >= WAITING_CHAINS * work.streamed((member, *inner))
 
@@ -91,7 +105,8 @@ def together_claim(band: Band, rows: Rows, member: int, chain: int) -> Claim:
     """Rows written out beside each other: as many chains are under way. chain: cycles a step."""
     user, work, count = band.setting.options.tile_sizes, band.work, rows.together
     cycles = max(_steps(band) * chain / count, work.scalar(None, {}))
-    cost = work.parallel(cycles, 0.0, 1) if rows.parallel and not band.parallel_above else cycles
+    most = inf if rows.outer else max(work.trips[member] // count, 1)
+    cost = work.parallel(cycles, 0.0, 1, most=most) if rows.parallel and not band.parallel_above else cycles
     parallel = rows.outer[0] if rows.outer else member if rows.parallel else None
     notes = rounded(user, rows_at_a_time=(size_of(user, member), count)) if user else ()
     what = f"{count} rows at a time"

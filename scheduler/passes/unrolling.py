@@ -13,7 +13,7 @@ from math import prod
 import islpy as isl
 from msgspec import Struct
 
-from scopt.machine.costs import ELEMENT
+from scopt.machine.costs import ELEMENT, LEAST_STEPS
 from scopt.poly.bands import with_properties_below
 from scopt.poly.isl_utils import SET, joined, sets_of
 from scopt.poly.reductions import update_of
@@ -76,6 +76,8 @@ class _Unroller(Struct, eq=False):
         still = settled(node.child(0), depth).parent()
         inner = tuple(inner_bands(still.child(0)))
         if not all(values_of(one) for one in inner) or not is_short(still, inner):
+            return None
+        if any(self.is_long_chain(node, one) for one in inner):
             return None
         straight = straightened(still.child(0)).parent()
         found = borders(straight)
@@ -188,6 +190,20 @@ class _Unroller(Struct, eq=False):
                 ):
                     return True
         return False
+
+    def is_long_chain(self, node: isl.ScheduleNode, inner: isl.ScheduleNode) -> bool:
+        """Whether a small loop hands something on along lines in steps enough for rows beside each other, while each
+        loop around that carries nothing goes from record to record: chains that overlap gain more than these do."""
+        if inner.band_n_member() > 1 or inner.band_member_get_coincident(0):
+            return False
+        scop, points = self.setting.scop, values_of_member(inner, 0, MOST_INSTANCES)
+        if points is None or len(points) < LEAST_STEPS:
+            return False
+        schedule = linear_schedule(scop, node)
+        free = [k for k in range(node.band_n_member()) if node.band_member_get_coincident(k)]
+        return strides(scop, linear_schedule(scop, inner), 0).contiguous and not any(
+            strides(scop, schedule, k).along_lines for k in free
+        )
 
     def sums_faster(self, node: isl.ScheduleNode, inner: isl.ScheduleNode) -> bool:
         """Whether a small loop only adds up integers along lines, enough of them for whole vectors, which compilers

@@ -257,3 +257,38 @@ def test_known_sizes_that_never_pass_the_test(size: int, transformed: bool) -> N
     }}"""
     result = optimize(source.encode(), Options(autodetect=True))
     assert ("region.transformed" in {remark.id for remark in result.remarks}) is transformed
+
+
+def test_what_one_thread_gains_is_asked_for_its_own_work_where_sizes_are_known() -> None:
+    """Too little for threads; strips without buffers, and rows beside each other."""
+    source = """#define SIZE 200
+void lags(const float *x, float *y) {
+  for (int lag = 0; lag < SIZE; lag++) {
+    float s = 0, t = 0;
+    for (int i = 0; i < SIZE; i++) { s += x[i] * x[i + lag]; t += x[i + lag] * x[i + lag]; }
+    y[lag] = s / t;
+  }
+}
+void spectrum(const float *c, const float *x, float *y) {
+  for (int k = 0; k < SIZE; k++) {
+    float s = 0;
+    for (int i = 0; i < SIZE; i++) s += c[k * SIZE + i] * x[i];
+    y[k] = s * s;
+  }
+}
+"""
+    result = optimize(source.encode(), Options(autodetect=True))
+    assert [region.transformed for region in result.regions] == [True, True], result.remarks
+
+
+@pytest.mark.parametrize(("others", "alone"), [("a[i][j] * b[i][j]", False), ("f(a) + f(b) + f(c) + f(d)", True)])
+def test_rows_that_compilers_make_too_many_tests_of(others: str, alone: bool) -> None:
+    for name in "abcd":
+        others = others.replace(f"f({name})", f"{name}[i - 1][j] + {name}[i][j] + {name}[i + 1][j]")
+    source = f"""void f(int n, int m, double **a, double **b, double **c, double **d, double **x) {{
+  for (int i = 1; i < n - 1; i++)
+    for (int j = 0; j < m; j++) x[i][j] = {others};
+}}"""
+    text = optimize(source.encode(), Options(autodetect=True)).text.decode()
+    assert text.count("threads() > 1") == 1
+    assert ("&& scopt_threads() > 1\n" in text) is not alone

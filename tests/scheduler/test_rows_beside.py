@@ -184,7 +184,7 @@ def test_loops_that_carry_nothing_stay_vector_loops_along_the_rows() -> None:
     assert re.search(
         r"for \(long i2 = i; i2 < i \+ 4; i2\+\+\) \{\s+#pragma omp simd private\(d_2\)\s+for \(long j", made
     )
-    assert made.count("omp simd") == 2  # and where fewer rows than four are left
+    assert made.count("omp simd") == 3  # with threads and without, and where fewer rows than four are left
 
 
 def test_rows_of_which_others_are_blocks_are_those_next_to_each_other() -> None:
@@ -199,3 +199,32 @@ for (t = 0; t < m; t++) for (i = 0; i < n; i++) {
     assert re.search(
         r"parallel for collapse\(2\)[^\n]*\n\s*for \(long t = 0;[^\n]*\n\s*for \(long i = [^\n]*i \+= 4\)", made
     )
+
+
+SUMMED = "for (i = 0; i < n; i++) { double s = 0.0; for (j = 0; j < m; j++) s += a[i * m + j] * x[j]; y[i] = s; }"
+POINTERS = "int n, int m, const double *a, const double *x, double *y"
+
+
+def test_sums_that_write_nothing_gain_where_rows_are_long_or_cached() -> None:
+    """Short rows from memory, many at a time, would keep prefetchers from following any: the original runs."""
+    made = text(SUMMED, POINTERS)
+    assert blocks(SUMMED, POINTERS) == [8]
+    assert "m > 511 || !((double)n * m > 1048576)" in made
+
+
+def test_a_few_rows_run_all_at_once() -> None:
+    made = text(SUMMED.replace("i < n", "i < 6"), POINTERS)
+    assert "s_rows[5] += a[5L * m + j] * x[j]" in made
+    assert "s_rows2" not in made
+    assert "||" not in made.partition("#pragma scop")[2]  # one block of rows is no stream of blocks
+
+
+def test_statements_around_the_steps_may_choose() -> None:
+    """They wait for no branch in the chain."""
+    body = SUMMED.replace("y[i] = s;", "y[i] = s; if (x[i] < y[i]) y[i] = x[i];")
+    assert blocks(body, POINTERS.replace("const double *x", "const double *restrict x")) == [8]
+
+
+def test_records_of_many_steps_stay_loops() -> None:
+    body = SUMMED.replace("j < m", "j < 39").replace("* m", "* 39").replace("double s", "float s")
+    assert blocks(body, POINTERS.replace("double", "float")) == [8]
