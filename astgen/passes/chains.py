@@ -64,7 +64,7 @@ def is_unrolled(scop: Scop, statement: Statement, loop: For) -> bool:
     match loop:
         case For(lower=Const(first), upper=Const(last)) if last - first < _UNROLLED:
             writes = [scop.arrays[access.array] for access in statement.accesses if access.is_write]
-            return all(one.rank and one.local and one.private and None not in one.sizes for one in writes)
+            return all(one.in_source and one.private for one in writes)
     return False
 
 

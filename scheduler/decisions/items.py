@@ -25,7 +25,7 @@ def items_of(scop: Scop) -> Mapping[str, int]:
     """By statement of an item, how many loops are around the item."""
     loops, found = source_loops(scop), dict[str, int]()
     for array in scop.arrays.values():
-        if not (array.private and array.local and array.rank) or None in array.sizes:
+        if not (array.private and array.in_source):
             continue
         users = [s.name for s in scop.statements if any(access.array == array.name for access in s.accesses)]
         around = _together([loops[name] for name in users])
