@@ -17,7 +17,10 @@ import islpy as isl
 from scopt.ir.scop import Scop
 from scopt.poly.isl_utils import SET, sets_of
 from scopt.poly.source_loops import Loops, source_loops
-from scopt.scheduler.decisions.small_loops import FEW_POINTS, are_few, reach
+from scopt.scheduler.decisions.small_loops import are_few, reach
+
+# Iterations from which on a small loop fills a vector itself.
+_FILLS = 8
 
 
 @lru_cache(maxsize=4)
@@ -49,7 +52,7 @@ def _together(some: Sequence[Loops]) -> Loops:
 def _instances(domain: isl.Set, depth: int) -> int | None:
     """Of a statement, in loops from a depth on that have a few iterations each; None if one may have more."""
     lengths = [reach(domain, depth, k) for k in range(depth, domain.dim(SET))]
-    known = [one for one in lengths if one is not None and one <= FEW_POINTS]
+    known = [one for one in lengths if one is not None and one < _FILLS]
     return prod(known) if len(known) == len(lengths) else None
 
 
