@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 import cgen
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.astgen.emit.c_expr import (
@@ -23,6 +23,7 @@ from scopt.astgen.emit.c_layout import ForStatement, IfStatement
 from scopt.astgen.emit.c_statement import declaration_text, load_text, statement_text
 from scopt.astgen.emit.decided import Decided, condition_text, decided_by, undecided
 from scopt.astgen.emit.flat import flat_subscript
+from scopt.astgen.emit.inner_declarations import Inner, copied_names, inner_declarations, outer_declarations
 from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
 from scopt.astgen.emit.loop_hints import KEPT, NOT_UNROLLED, UNROLLED, for_both, takes_turns
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
@@ -75,12 +76,9 @@ class Emitted(Struct, frozen=True):
 
 def emit(scop: Scop, nest: LoopNest, *, openmp: bool = True, definitions: tuple[str, ...] = ()) -> Emitted:
     """Print `nest`, whose iterators have final names, as C. openmp: print the marks as OpenMP pragmas."""
-    printer = _Printer(scop, ExprPrinter.of(scop), openmp)
-    declarations = [
-        cgen.Line(declaration_text(a.declaration))
-        for a in scop.arrays.values()
-        if a.local and a.declaration is not None
-    ]
+    inner = inner_declarations(scop, nest)
+    printer = _Printer(scop, ExprPrinter.of(scop), openmp, inner=inner)
+    declarations = [cgen.Line(declaration_text(one)) for one in outer_declarations(scop, inner)]
     body = printer.block(nest.body)
     if declarations or inline(nest.body):
         body = [cgen.Block([*declarations, *body])]
@@ -136,12 +134,13 @@ def inline(block: Block) -> bool:
 
 
 class _Printer(Struct, frozen=True):
-    """known: what holds where it prints."""
+    """known: what holds where it prints. inner: what is declared in loops."""
 
     scop: Scop
     exprs: ExprPrinter
     openmp: bool
     known: Decided = frozenset()
+    inner: Inner = field(default_factory=dict)
 
     def block(self, block: Block) -> list[cgen.Generable]:
         if inline(block):
@@ -214,12 +213,16 @@ class _Printer(Struct, frozen=True):
         sign = "-" if backwards else "+"
         step = f"{loop.iterator}{sign}{sign}" if loop.step == 1 else f"{loop.iterator} {sign}= {loop.step}"
         limit = f">= {self.exprs.expr(loop.lower).at(Level.ADD)}" if backwards else self.limit(loop.upper)
+        own = self.inner.get(id(loop), ())
+        declarations = [one.declaration for one in own if one.declaration is not None]
+        body = [*(cgen.Line(declaration_text(one)) for one in declarations), *body]
         for helper, wanted in ((AROUND, loop.mark.around), (SCALAR, loop.mark.scalar)):
             if wanted:
                 body.insert(0, cgen.Line(f"{helper_name(helper, self.scop.reserved)}();"))
         statement = ForStatement(start, f"{loop.iterator} {limit}", step, body, len(body) > 1)
         if self.openmp and (loop.mark.parallel or loop.mark.simd):
-            directive = pragma_text(self.scop, loop, self.exprs, "\n".join(statement.generate()))
+            shared = replace(loop, mark=replace(loop.mark, private=copied_names(loop, own)))
+            directive = pragma_text(self.scop, shared, self.exprs, "\n".join(statement.generate()))
             lines = for_both(directive, loop.mark.wide) if loop.mark.wide else (f"#pragma {directive}",)
             yield from map(cgen.Line, lines)
             if may_vanish(loop) and not (may_vanish(loop, _IN_REGISTERS) and self.fills_locals(loop)):
@@ -340,7 +343,6 @@ def copyable(scop: Scop, loop: For) -> frozenset[str]:
     in memory wherever the region computes it; a pointer to memory of the text's own that it reads again and again costs
     it the vectors of strips. Beside rows that run together, calls of `APART` keep clang from knowing what it has read.
     """
-    beside = any(item.mark.beside and parted(item) for item in items(loop.body) if isinstance(item, For))
     reduced = (name for names in reduced_names(scop, loop.mark).values() for name in names)
     private = (scop.arrays[name].spelling for name in loop.mark.private)
     accesses = (access for call in calls(loop.body) for access in scop.statement(call.statement).accesses)
@@ -350,7 +352,7 @@ def copyable(scop: Scop, loop: For) -> frozenset[str]:
     own = (name for item in items(loop.body) if isinstance(item, Hold) for name in declared(item))
     memory = {array.spelling for array in scop.arrays.values() if array.memory}
     local = {one.spelling for one in scop.arrays.values() if one.local and not one.rank and _is_number(one.type)}
-    return ((scop.values if beside else scop.by_value) | held | memory | local) - {
+    return (scop.by_value | held | memory | local) - {
         *own,
         loop.iterator,
         *inner,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
@@ -16,6 +16,7 @@ from scopt.astgen.emit.c_statement import assignable
 from scopt.astgen.emit.decided import Decided, condition_text, decided_by
 from scopt.astgen.emit.emit_c import Emitted, asked, asking, copyable, inline, parted, reduced_names, together
 from scopt.astgen.emit.flat import Meant, is_flat_subscript
+from scopt.astgen.emit.inner_declarations import Inner, copied_names, inner_declarations, outer_declarations
 from scopt.astgen.emit.loop_hints import without_hints
 from scopt.astgen.emit.loop_work import last_iteration
 from scopt.astgen.emit.statement_match import StatementMatch
@@ -37,9 +38,9 @@ def check_printed(scop: Scop, nest: LoopNest, emitted: Emitted, *, openmp: bool 
     is checked too.
     """
     try:
-        items = _parse(scop, emitted.text)
-        items = _without_declarations(scop, nest, items)
-        _Checker(scop, openmp).block(nest.body, items, Reader.of(scop))
+        inner = inner_declarations(scop, nest)
+        items = _without_declarations(scop, nest, _parse(scop, emitted.text), inner)
+        _Checker(scop, openmp, inner=inner).block(nest.body, items, Reader.of(scop))
     except (Unreadable, CSyntaxError) as error:
         raise InternalError(f"{scop.location}: the printed C is not the loop nest: {error}") from error
 
@@ -51,19 +52,26 @@ def _parse(scop: Scop, text: str) -> list[ir.Node]:
     return list(tree.ext[-1].body.block_items or [])
 
 
-def _without_declarations(scop: Scop, nest: LoopNest, items: list[ir.Node]) -> list[ir.Node]:
+def _without_declarations(scop: Scop, nest: LoopNest, items: list[ir.Node], inner: Inner) -> list[ir.Node]:
     """Check the locals' declarations at the top of the block, and return what follows them."""
-    wanted = [a.declaration for a in scop.arrays.values() if a.local and a.declaration is not None]
+    wanted = outer_declarations(scop, inner)
     if not wanted and not inline(nest.body):
         return items
     match items:
-        case [ir.Compound(block_items=inner)] if inner is not None and len(inner) >= len(wanted):
-            for declaration, printed in zip(wanted, inner, strict=False):
-                same = isinstance(printed, ir.Decl) and printed.name == declaration.name and printed.init is None
-                if not same or not same_tree(printed.type, assignable(declaration.type)):
-                    raise Unreadable(f"the declaration of '{declaration.name}'")
-            return list(inner[len(wanted) :])
+        case [ir.Compound(block_items=found)] if found is not None:
+            return _behind_declarations(wanted, found)
     raise Unreadable("the declarations of locals are missing")
+
+
+def _behind_declarations(wanted: Sequence[ir.Decl], printed: Sequence[ir.Node]) -> list[ir.Node]:
+    """Check some declarations, and return what follows them."""
+    if len(printed) < len(wanted):
+        raise Unreadable("the declarations of locals are missing")
+    for declaration, node in zip(wanted, printed, strict=False):
+        same = isinstance(node, ir.Decl) and node.name == declaration.name and node.init is None
+        if not same or not same_tree(node.type, assignable(declaration.type)):
+            raise Unreadable(f"the declaration of '{declaration.name}'")
+    return list(printed[len(wanted) :])
 
 
 class _Pragma(Struct, frozen=True):
@@ -75,11 +83,12 @@ class _Pragma(Struct, frozen=True):
 
 
 class _Checker(Struct, frozen=True):
-    """known: what the printed conditions around a loop say."""
+    """known: what the printed conditions around a loop say. inner: what is declared in loops."""
 
     scop: Scop
     openmp: bool
     known: Decided = frozenset()
+    inner: Inner = field(default_factory=dict)
 
     def block(self, block: Block, printed: Sequence[ir.Node], reader: Reader) -> None:
         if inline(block):
@@ -232,7 +241,9 @@ class _Checker(Struct, frozen=True):
                     _equal(type_spelling(ctype), self.scop.long_type, f"type of '{iterator}'")
                 inner = reader.within(iterator, type_spelling(ctype), loop.lower, loop.upper, loop.step)
                 self.pragma(loop, pragma, reader)
-                self.block(loop.body, self.without_calls(loop, _statements(node.stmt)), inner)
+                own = [one.declaration for one in self.inner.get(id(loop), ()) if one.declaration is not None]
+                body = _behind_declarations(own, self.without_calls(loop, _statements(node.stmt)))
+                self.block(loop.body, body, inner)
                 return
         raise Unreadable(f"the loop over '{loop.iterator}' is not there")
 
@@ -279,9 +290,10 @@ class _Checker(Struct, frozen=True):
         _equal(clauses.pop("collapse", "1"), str(mark.collapse), "collapse clause")
         _equal(clauses.pop("simdlen", ""), str(mark.lanes or mark.wide or ""), "simdlen clause")
         private = tuple(clauses.pop("private").split(", ")) if "private" in clauses else ()
-        _equal(private, tuple(self.scop.arrays[name].spelling for name in mark.private), "private list")
-        copied = clauses.pop("firstprivate", "") if mark.parallel else ""
-        if copied and not copyable(self.scop, loop).issuperset(copied.split(", ")):
+        copied = copied_names(loop, self.inner.get(id(loop), ()))
+        _equal(private, tuple(self.scop.arrays[name].spelling for name in copied), "private list")
+        values = clauses.pop("firstprivate", "") if mark.parallel else ""
+        if values and not copyable(self.scop, loop).issuperset(values.split(", ")):
             raise Unreadable(f"firstprivate list of '{loop.iterator}'")
         for operator, names in reduced_names(self.scop, mark).items():
             _equal(clauses.pop(f"reduction {operator}", ""), ", ".join(names), f"reduction clause of '{loop.iterator}'")

@@ -16,10 +16,13 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import PRODUCTS, helper_name
 from scopt.astgen.lower.body_syntax import call
 from scopt.ir.expr import names
-from scopt.ir.nest import Block, Call, For, LoopNest
+from scopt.ir.nest import Block, Call, Const, For, LoopNest
 from scopt.ir.nest_walks import Item, map_block
 from scopt.ir.scop import CType, Scop, Statement
 from scopt.poly.linear import subscript_rows
+
+# Iterations of a loop that gcc unrolls to the last one (its `max-completely-peel-times`).
+_UNROLLED = 16
 
 
 def with_products_apart(scop: Scop, nest: LoopNest) -> tuple[Scop, LoopNest]:
@@ -45,7 +48,7 @@ class _Rewriter(Struct, frozen=True, eq=False):
                     if ctype is None:
                         return (item,)
                     self.made[only.statement] = self.apart(statement, ctype)
-                if not stays(statement, only, item.iterator):
+                if not stays(statement, only, item.iterator) or is_unrolled(self.scop, statement, item):
                     return (item,)
                 return (replace(item, body=Block((replace(only, statement=self.made[only.statement].name),))),)
         return (item,)
@@ -54,6 +57,15 @@ class _Rewriter(Struct, frozen=True, eq=False):
         body = statement.body
         product = call(helper_name(PRODUCTS[ctype.spelling], self.scop.reserved), [body.rvalue])
         return replace(statement, name=f"{statement.name}_apart", body=ir.Assignment(body.op, body.lvalue, product))
+
+
+def is_unrolled(scop: Scop, statement: Statement, loop: For) -> bool:
+    """Whether compilers unroll a loop that writes an array of the region's own, whose cells are registers then."""
+    match loop:
+        case For(lower=Const(first), upper=Const(last)) if last - first < _UNROLLED:
+            writes = [scop.arrays[access.array] for access in statement.accesses if access.is_write]
+            return all(one.in_source and one.private for one in writes)
+    return False
 
 
 def stays(statement: Statement, call: Call, iterator: str) -> bool:

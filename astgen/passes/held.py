@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.names import KEYWORDS
+from scopt.astgen.passes.chains import is_unrolled
 from scopt.astgen.passes.held_across import hold_across
 from scopt.astgen.passes.reads_ahead import read_ahead
 from scopt.astgen.passes.record_cells import Cell, by_address, records, subscripts_of
@@ -114,6 +115,8 @@ class _Holder(Struct, frozen=True, eq=False):
 
     def accumulates(self, statement: Statement, call: Call, loop: For) -> bool:
         """Whether a statement writes nothing but one cell of an array that the loop doesn't move."""
+        if is_unrolled(self.scop, statement, loop):
+            return False
         match [self.subscripts(statement, access, call) for access in statement.accesses if access.is_write]:
             case [(_, *_) as subscripts]:
                 return not any(loop.iterator in names(subscript) for subscript in subscripts)

@@ -22,9 +22,8 @@ from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree, order_map, sc
 from scopt.frontend.model.value_ranges import subscript_ranges
 from scopt.frontend.syntax.library_calls import library_calls
 from scopt.frontend.syntax.pointees import Pointees
-from scopt.frontend.syntax.symbols import Symbol, is_value
-from scopt.ir.ctypes import CHARACTER
-from scopt.ir.scop import Access, Array, CType, Guard, Parameter, Scop, Statement
+from scopt.frontend.syntax.symbols import is_value
+from scopt.ir.scop import Access, Guard, Parameter, Scop, Statement
 from scopt.poly.dependences import classify_private
 from scopt.poly.isl_utils import few_pieces, to_statement_space, universe_params
 
@@ -106,8 +105,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             ),
             guard=guard,
             prologue=tuple(one.text for one in self.names.hoisted),
-            by_value=self.by_value(arrays, statements),
-            values=self.values(),
+            by_value=self.by_value(),
             library=library_calls(self.names.tu, (one.body for one in statements)),
             narrowed=self.names.narrowed,
             directives=bound(self.names.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
@@ -120,16 +118,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             name for name in self.names.tu.typedefs if name not in symbols or symbols[name].kind in ("typedef", "type")
         )
 
-    def by_value(self, arrays: Mapping[str, Array], statements: Iterable[Statement]) -> frozenset[str]:
-        """Variables of the function, numbers and pointers, that threads may copy; in marked regions, which have no
-        alternative, those that some store might change, as far as a compiler knows types."""
-        found = {name: self.names.symbols[name] for name in self.values()}
-        if self.names.region.marked:
-            stores = [arrays[access.array].type for one in statements for access in one.accesses if access.is_write]
-            found = {name: one for name, one in found.items() if any(_may_change(store, one) for store in stores)}
-        return frozenset(found)
-
-    def values(self) -> frozenset[str]:
+    def by_value(self) -> frozenset[str]:
         """Variables of the function around the region, numbers and pointers."""
         found = (name for name, symbol in self.names.symbols.items() if is_value(symbol))
         return frozenset(found) - self.names.local_names
@@ -296,12 +285,3 @@ def _without(tree: Tree, names: set[str]) -> Tree | None:
         case Sequence(parts):
             kept = tuple(part for old in parts if (part := _without(old, names)) is not None)
             return None if not kept else kept[0] if len(kept) == 1 else Sequence(kept)
-
-
-def _may_change(store: CType, symbol: Symbol) -> bool:
-    """Whether a store through a pointer to this type may change a variable (C17 6.5p7)."""
-    if store.integer and store.bits == CHARACTER:
-        return True
-    if symbol.pointer or store.integer != symbol.type.integer:
-        return False
-    return store.bits == symbol.type.bits if store.integer else store.spelling == symbol.type.spelling

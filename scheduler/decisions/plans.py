@@ -18,6 +18,7 @@ from scopt.poly.bands import Ordered, active, agreeing_at, looks_in_between, red
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.pair_classes import Agreement
 from scopt.poly.restructure import distributable, leaf_parts, topological, topological_inside, united
+from scopt.scheduler.decisions.items import is_in_item
 from scopt.scheduler.decisions.latencies import decides
 from scopt.scheduler.decisions.leaf_plan import LeafPlan
 from scopt.scheduler.decisions.merged_groups import may_stand_together, with_lines_together, with_nests_together
@@ -71,7 +72,7 @@ class LeafFacts(Struct, frozen=True, eq=False):
 
     carried, walks, slopes: of each member. short: those with too few values for threads. vector: the member for the
     vector loop, grouping: of the innermost loops over it; wished: somebody asks for it. threads: the member that
-    pragmas want parallel. reduced: see `Planner.reduced_member`. tiny: the vector loop doesn't fill half of a vector.
+    pragmas want parallel. reduced: see `Planner.reduced_member`. tiny: see `Planner.is_tiny`.
     far: loops around the two innermost ones reuse what these bring.
     """
 
@@ -131,7 +132,7 @@ class Planner(Struct, frozen=True, eq=False):
         )
         few = thread_limit(self.options.machine)
         short = frozenset(k for k in range(width) if values_of_member(node, k, few) is not None)
-        tiny = wished is None and values_of_member(node, vector, self.lanes(node) // 2 - 1) is not None
+        tiny = wished is None and self.is_tiny(node, vector)
         far = (
             width < _DEEP
             or bool(self.options.tile_sizes)
@@ -145,8 +146,14 @@ class Planner(Struct, frozen=True, eq=False):
         """What is known of a band if another member is to be innermost."""
         if vector == facts.vector:
             return facts
-        tiny = values_of_member(node, vector, self.lanes(node) // 2 - 1) is not None
+        tiny = self.is_tiny(node, vector)
         return replace(facts, vector=vector, grouping=self.grouping(node, vector), wished=False, tiny=tiny)
+
+    def is_tiny(self, node: isl.ScheduleNode, member: int) -> bool:
+        """Whether compilers make straight code of a loop: it doesn't fill half of a vector, or is inside of an item."""
+        if is_in_item(self.scop, node.get_domain(), int(node.get_schedule_depth())):
+            return True
+        return values_of_member(node, member, self.lanes(node) // 2 - 1) is not None
 
     def lanes(self, node: isl.ScheduleNode) -> int:
         """Elements of a vector of the longest type that statements of a band access in arrays."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 
 import islpy as isl
@@ -52,6 +52,11 @@ def is_short(node: isl.ScheduleNode, inner: tuple[isl.ScheduleNode, ...]) -> boo
     for part in sets_of(node.get_domain()):
         own = isl.UnionSet.from_set(part)
         counts.append(prod(len(values_of(one, own) or ()) for one in inner if not one.get_domain().is_disjoint(own)))
+    return are_few(counts)
+
+
+def are_few(counts: Sequence[int]) -> bool:
+    """Whether straight code may have so many instances of its statements."""
     most, together = max(counts, default=0), sum(counts)
     return together <= (_MOST_OF_MANY if most <= _FEW_INSTANCES else MOST_OF_ALL) and most <= MOST_INSTANCES
 

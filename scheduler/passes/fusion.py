@@ -20,6 +20,7 @@ from scopt.poly.linear import subscript_rows
 from scopt.poly.pair_classes import Agreement
 from scopt.poly.source_loops import source_loops
 from scopt.poly.trees import Band, Leaf, Sequence, Tree, build, domain_of, first_member, has_bands, read
+from scopt.scheduler.decisions.items import is_in_item
 
 # How far apart the dates of accesses to a cell may be, for the cache to keep it in between: stencils' neighbours.
 _NEAR = 2
@@ -135,6 +136,8 @@ class Fusion:
             return None
         member = left.union_add(right)
         domain = domain_of(first).union(domain_of(second))
+        if is_in_item(self.scop, domain, 0 if prefix is None else int(prefix.dim(OUT))):
+            return None
         free = [self.carries_nothing(*one, prefix) for one in ((left, domain_of(first)), (right, domain_of(second)))]
         was_parallel = all(free)
         around = any(one and has_bands(rest) for one, rest in zip(free, (left_rest, right_rest), strict=True))

@@ -12,8 +12,10 @@ from scopt.machine import Machine
 from scopt.machine.costs import arithmetic
 from scopt.poly.body_rewriting import agree
 from scopt.poly.isl_utils import IN, OUT, SET
-from scopt.poly.loop_lengths import long_loops
+from scopt.poly.loop_lengths import at_estimates, long_loops
 from scopt.poly.source_loops import Loops, source_loops
+from scopt.scheduler.decisions.contractions import shape_of
+from scopt.scheduler.decisions.latencies import on_circuits
 
 # So many operations one run of such a loop has at least for each nanosecond that starting threads takes: their first
 # meeting, and new pages for their buffers, take several times as long.
@@ -50,6 +52,11 @@ class Lines(Struct, frozen=True, eq=False):
     def carries(self, one: Dependence) -> bool:
         return {one.source, one.sink} <= self.statements.keys() and not self.carried(one.relation).is_empty()
 
+    def has_inside(self, one: Dependence) -> bool:
+        """Whether some pairs are of one iteration of the loop."""
+        both = {one.source, one.sink} <= self.statements.keys()
+        return both and not self.together(one.relation).equate(IN, self.row, OUT, self.row).is_empty()
+
     def uses(self, array: Array) -> Iterator[tuple[Statement, Access]]:
         for statement in self.statements.values():
             yield from ((statement, access) for access in statement.accesses if access.array == array.name)
@@ -70,6 +77,27 @@ def with_much_work(deps: Dependences, lines: Lines, machine: Machine, work: Iter
     some = [one for one in found if not one.is_empty()]
     widest = (one for one in some if all(other.is_subset(one) for other in some))
     return next(iter((*widest, *some)), isl.Set.empty(context.get_space()))
+
+
+def has_products(deps: Dependences, lines: Lines, machine: Machine) -> bool:
+    """Whether a line has a contraction with enough to do for threads to share that as well, and that waits for no other
+    statement that waits for it: a scheduler gives it loops of its own, whose tiles are worth more than lines. Of
+    parameters that nobody knows anything about it is long."""
+    kinds = deps.select("flow", "anti", "output")
+    edges = {(one.source, one.sink) for one in kinds if one.source != one.sink and lines.has_inside(one)}
+    around = on_circuits(lines.statements, edges)
+    about = {one.name: one.estimate for one in lines.scop.parameters if one.estimate is not None}
+    for name in lines.statements.keys() - around:
+        statement = lines.statements[name]
+        shape = shape_of(lines.scop, statement)
+        if shape is None or min(shape) <= lines.row:
+            continue
+        needed = int(_MUCH * machine.fork_nanoseconds / (1 + arithmetic(statement.body))) + 1
+        inside = statement.domain.intersect_params(lines.scop.context)
+        long = long_loops(inside, lines.row + 1, needed, estimates=about)
+        if not at_estimates(long, about).is_empty():
+            return True
+    return False
 
 
 def waits(deps: Dependences, lines: Lines) -> bool:

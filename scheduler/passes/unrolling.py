@@ -19,6 +19,7 @@ from scopt.poly.isl_utils import SET, joined, sets_of
 from scopt.poly.reductions import update_of
 from scopt.poly.restructure import has_inner_bands, reordered
 from scopt.scheduler.decisions.band_costs import Work
+from scopt.scheduler.decisions.items import is_in_item
 from scopt.scheduler.decisions.prospects import holds_contraction
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.small_loops import (
@@ -57,6 +58,8 @@ class _Unroller(Struct, eq=False):
 
     def below(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """The node, with all done that is to be done at it and below."""
+        if is_in_item(self.setting.scop, node.get_domain(), int(node.get_schedule_depth())):
+            return node
         if node.get_type() == _TYPE.band:
             made = self.around(node) if has_inner_bands(node) else self.members(node)
             if made is not None:

@@ -27,7 +27,7 @@ from scopt.poly.row_extents import only_for
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.strip_references import row_iterator
 from scopt.scheduler.passes.expansion import Expansion, new_name, with_cells
-from scopt.scheduler.passes.line_work import Lines, with_much_work
+from scopt.scheduler.passes.line_work import Lines, has_products, with_much_work
 
 _WIDE = 64
 # Loops around a statement of a loop along a line, from the line's on.
@@ -49,6 +49,8 @@ def own_work(scop: Scop, deps: Dependences, machine: Machine, tails: frozenset[s
             continue
         shared, usable = _work_of(deps, lines)
         if not shared or not _keeps_results(lines, shared) or _has_copies(lines, shared):
+            continue
+        if has_products(deps, lines, machine):
             continue
         if any(
             access.array in {one.name for one in shared} for one in tails for access in scop.statement(one).accesses

@@ -96,6 +96,12 @@ class Array(Struct, frozen=True, eq=False):
         return len(self.extents)
 
     @property
+    def in_source(self) -> bool:
+        """Whether the source declares it inside the region, as an array of constant size."""
+        constant = bool(self.sizes) and None not in self.sizes
+        return self.local and constant and self.declaration is not None and self.location is not None
+
+    @property
     def variable(self) -> str:
         """Its name in C, or that of the variable in whose elements it lies."""
         return self.within or self.spelling
@@ -248,11 +254,8 @@ class Scop(Struct, frozen=True, eq=False):
     prologue: declarations, one each, that have to stand in a block around the emitted code: names for members of
       structures.
     by_value: variables around the region, each a number or a pointer, of which threads may have copies. Where they
-      share one it has an address, and clang keeps it in memory: in all of the function, the original alternative
-      included, and, after each store that may change it, in the parallel loop too. So they are named where there is
-      an alternative, or such a store.
-    values: all variables around the region that are numbers or pointers: `by_value` are those of them that loops
-      without rows beside each other name.
+      share one it has an address, and clang keeps it in memory: in all of the function, the original alternative and
+      the loop for one thread included, and, after each store that may change it, in the parallel loop too.
     library: by name, the functions that statements call, or that those of the file do, each with the functions of
       values of C's library that it leads to.
     narrowed: statements compute with narrower types than the source says, so that more values fit into a vector, or
@@ -277,7 +280,6 @@ class Scop(Struct, frozen=True, eq=False):
     guard: Guard | None = None
     prologue: tuple[str, ...] = ()
     by_value: frozenset[str] = frozenset()
-    values: frozenset[str] = frozenset()
     library: Mapping[str, frozenset[str]] = {}
     narrowed: bool = False
 

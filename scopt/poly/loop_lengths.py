@@ -45,14 +45,20 @@ def long_loops(
     return _at_least(_at_least(context, lengths, shortest), [total], each * len(lengths))
 
 
+def at_estimates(context: isl.Set, estimates: Mapping[str, int]) -> isl.Set:
+    """Those parameters that are as estimated."""
+    for k in range(context.dim(PARAM)):
+        name = str(context.get_dim_name(PARAM, k))
+        context = context.fix_val(PARAM, k, isl.Val(estimates[name])) if name in estimates else context
+    return context
+
+
 def _at(size: isl.PwAff, estimates: Mapping[str, int]) -> int | None:
     """A length where parameters are as estimated; None if one isn't."""
-    values = isl.Set.universe(size.get_space().params())
     for k in range(size.dim(PARAM)):
-        name = str(size.get_dim_name(PARAM, k))
-        if size.involves_dims(PARAM, k, 1) and name not in estimates:
+        if size.involves_dims(PARAM, k, 1) and str(size.get_dim_name(PARAM, k)) not in estimates:
             return None
-        values = values.fix_val(PARAM, k, isl.Val(estimates[name])) if name in estimates else values
+    values = at_estimates(isl.Set.universe(size.get_space().params()), estimates)
     found = size.intersect_params(values).max_val()
     return int(found.to_python()) if found.is_int() else None
 

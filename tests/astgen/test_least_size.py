@@ -70,7 +70,7 @@ def test_loops_that_fork_again_and_again_need_more_work() -> None:
 
 def test_a_loop_that_has_no_other_gain_isnt_asked_for_its_work_twice() -> None:
     text = text_of(SUMS)
-    assert "  #pragma omp parallel for schedule(static)\n" in text
+    assert "  #pragma omp parallel for firstprivate(" in text
     assert "#pragma omp parallel for if" not in text
 
 

@@ -87,6 +87,30 @@ def test_other_lines_share_them(body: str) -> None:
     assert "cp_all" not in text(body)
 
 
+# a product in each line, beside another statement in the same loops
+PRODUCTS = (
+    "double u[restrict m][n][n], double v[restrict m][n][n], double w[restrict m][n], "
+    "double cp[restrict n][n], int m, int n"
+)
+PRODUCT = """
+for (int b = 0; b < m; b++) {
+  for (i = 0; i < n; i++) for (j = 0; j < n; j++) cp[i][j] = w[b][j] + i;
+  for (i = 0; i < n; i++)
+    for (j = 0; j < n; j++)
+      for (k = 0; k < n; k++) {
+        u[b][i][k] += cp[i][j] * v[b][j][k];
+        w[b][i] += cp[i][j] * v[b][i][k];
+      }
+}"""
+
+
+def test_lines_leave_products_to_loops_of_their_own() -> None:
+    waiting = PRODUCT.replace("v[b][i][k];", "v[b][i][k]; v[b][i][k] = u[b][i][k];", 1)
+    for body, own in ((PRODUCT, False), (waiting, True)):
+        scop = scop_of(body, PRODUCTS)
+        assert (own_work(scop, dependences(scop), SOON) is not None) == own
+
+
 def test_copies_stand_behind_loops_inside_of_a_line() -> None:
     again = SHORTER.replace("{\n", "for (k = 0; k < 4; k++) {\n", 1)
     scop = scop_of(again, PARAMS)

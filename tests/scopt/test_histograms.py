@@ -111,7 +111,7 @@ def test_a_loop_that_needs_no_copies_is_preferred() -> None:
 
 def test_short_loops_have_no_copies() -> None:
     text = pipeline.optimize(source(COUNT), Options()).text.decode()
-    test, rest = text.split("#pragma omp parallel for firstprivate(n) reduction(+: h) schedule(static)")
+    test, rest = text.split("#pragma omp parallel for firstprivate(key, n) reduction(+: h) schedule(static)")
     assert re.search(r"if \(n > \d+\) \{\s*$", test)
     assert re.search(r"\} else \{\s*for \(long i = 0; i < n; i\+\+\)\s*h\[key\[i\]\]\+\+;", rest)
 

@@ -11,7 +11,7 @@ void backwards(long n, double x[n], double y[n][n])
 {
 #pragma scop
     if ((double)n * n > 200000 && scopt_threads() > 1) {
-      #pragma omp parallel for schedule(dynamic, 8)
+      #pragma omp parallel for firstprivate(n, x, y) schedule(dynamic, 8)
       for (long i = 0; i < n - 1; i++) {
         #pragma omp simd
         for (long j = i + 1; j < n; j++)

@@ -16,7 +16,7 @@ void bounds(int n, int w, double a[n][n])
 {
 #pragma scop
     if ((double)n * scopt_min(n, 2L * w + 1) > 200000 && scopt_threads() > 1) {
-      #pragma omp parallel for schedule(static)
+      #pragma omp parallel for firstprivate(a, n, w) schedule(static)
       for (long i = 0; i < n; i++) {
         #pragma omp simd
         for (long j = scopt_max(0, i - w); j < scopt_min(n, i + w + 1); j++)
@@ -30,7 +30,7 @@ void bounds(int n, int w, double a[n][n])
       }
     }
     if ((double)scopt_min(n, 2L * w) * n > 200000 && scopt_threads() > 1) {
-      #pragma omp parallel for schedule(dynamic, 8)
+      #pragma omp parallel for firstprivate(a, n, w) schedule(dynamic, 8)
       for (long i = 0; i < scopt_min(n, 2L * w); i++) {
         #pragma omp simd
         for (long j = scopt_max(i, 3); j < n; j++)

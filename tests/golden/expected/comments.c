@@ -16,7 +16,7 @@ void comments(int n, double *restrict a, const double *restrict b)
     #pragma scop
     /* inside, above the loop */
     if (n > 200000 && scopt_threads() > 1) {
-      #pragma omp parallel for simd schedule(static)
+      #pragma omp parallel for simd firstprivate(a, b, n) schedule(static)
       for (long i = 0; i < n; i++)
         a[i] = 3.0 * b[i];
     } else {

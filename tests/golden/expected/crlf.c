@@ -11,7 +11,7 @@ void crlf(int n, double a[n])
 	/* lines end in CR LF */
 #pragma scop
 	if (n > 300000 && scopt_threads() > 1) {
-	  #pragma omp parallel for simd schedule(static)
+	  #pragma omp parallel for simd firstprivate(a, n) schedule(static)
 	  for (long i = 0; i < n; i++)
 	    a[i] = 1.0;
 	} else {

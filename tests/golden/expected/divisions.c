@@ -17,7 +17,7 @@ void divisions(int n, double a[n], double b[n][n], double hash[16])
       a[((int)i + 5) / 2] += 1.0;
     }
     if (n > 20000 && scopt_threads() > 1) {
-      #pragma omp parallel for schedule(dynamic, 8)
+      #pragma omp parallel for firstprivate(a, b, n) schedule(dynamic, 8)
       for (long i = -2; i < n - 8L; i++) {
         #pragma omp simd
         for (long j = 0; j <= scopt_floord(i, 3); j++)

@@ -13,7 +13,7 @@ void gemm(int ni, int nj, int nk, double alpha, double beta, double C[ni][nj], d
 #pragma scop
     if ((double)ni * nk * nj > 5000) {
       if ((double)ni * nj > 200000 && scopt_threads() > 1) {
-        #pragma omp parallel for firstprivate(beta) schedule(static)
+        #pragma omp parallel for firstprivate(C, beta, ni, nj) schedule(static)
         for (long i = 0; i < ni; i++) {
           #pragma omp simd
           for (long j = 0; j < nj; j++)
@@ -27,7 +27,7 @@ void gemm(int ni, int nj, int nk, double alpha, double beta, double C[ni][nj], d
         }
       }
       if ((double)ni * nk * nj > 80000 && ni > 32 && scopt_threads() > 1) {
-        #pragma omp parallel for firstprivate(alpha) schedule(static)
+        #pragma omp parallel for firstprivate(A, B, C, alpha, ni, nj, nk) schedule(static)
         for (long it = 0; it < ni; it += 32)
           for (long kt = 0; kt < nk; kt += 32)
             for (long jt = 0; jt < nj; jt += 32)

@@ -11,7 +11,7 @@ void rows(int n, int m, float a[n][m], float b[m])
 #pragma scop
     for (long i = 0; i < n; i++)
       if (m > 20000 && scopt_threads() > 1) {
-        #pragma omp parallel for schedule(static)
+        #pragma omp parallel for firstprivate(a, b, m) schedule(static)
         for (long j = 0; j < m; j++) {
           a[i][j] *= 0.5f;
           b[j] += a[i][j];

@@ -21,7 +21,7 @@ void jacobi(int steps)
     if ((double)steps * (N - 2L) > 30000) {
       for (long tt = -1; tt <= scopt_floord(steps - 1L, 4); tt++)
         if (scopt_min(scopt_floord(tt, 2), scopt_floord(steps - 2L, 8)) > scopt_max(scopt_floord(8 * tt - N - 7, 16) + 70, tt + scopt_floord(2L - N - 2L * steps, 16) + 70) && scopt_threads() > 1) {
-          #pragma omp parallel for schedule(static)
+          #pragma omp parallel for firstprivate(steps) schedule(static)
           for (long t1 = scopt_max(scopt_floord(8 * tt - N - 7, 16) + 1, tt + scopt_floord(2L - N - 2L * steps, 16) + 1); t1 <= scopt_min(scopt_floord(tt, 2), scopt_floord(steps - 2L, 8)); t1++)
             for (long t = scopt_max(0, scopt_max(8 * tt + scopt_floord(N, 2) - 8 * t1 - N + 1, scopt_max(4 * tt, 8 * t1 + 1))); t < scopt_min(steps, scopt_min(4 * tt + 8, 8 * t1 + (N + 14L) / 2 + 1)); t++) {
               #pragma omp simd

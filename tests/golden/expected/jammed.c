@@ -18,7 +18,7 @@ void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[
 #pragma scop
     if ((double)n * m > 1000) {
       if (n > 300000 && scopt_threads() > 1) {
-        #pragma omp parallel for simd schedule(static)
+        #pragma omp parallel for simd firstprivate(n, x) schedule(static)
         for (long i = 0; i < n; i++)
           x[i] = 0;
       } else {
@@ -27,7 +27,7 @@ void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[
           x[i] = 0;
       }
       if ((double)n * m > 10000 && n > 8 && scopt_threads() > 1) {
-        #pragma omp parallel for schedule(static)
+        #pragma omp parallel for firstprivate(A, m, n, x, y) schedule(static)
         for (long i = 0; i < n; i += 8)
           if (i + 8 <= n) {
             if (m > 0) {
@@ -103,7 +103,7 @@ void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[
           }
       }
       if ((double)m * n > 40000 && m > 512 && scopt_threads() > 1) {
-        #pragma omp parallel for schedule(static)
+        #pragma omp parallel for firstprivate(A, m, n, x, y) schedule(static)
         for (long jt = 0; jt < m; jt += 512)
           for (long i = 0; i < n; i += 8)
             if (i + 8 <= n) {

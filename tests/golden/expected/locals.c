@@ -15,7 +15,7 @@ double locals(int n, int m, double a[n][m], double mean[n])
       double sum;
       double scaled;
       if ((double)n * m > 50000 && scopt_threads() > 1) {
-        #pragma omp parallel for private(sum, scaled) schedule(static)
+        #pragma omp parallel for private(sum, scaled) firstprivate(a, m, mean, n) schedule(static)
         for (long i = 0; i < n; i++) {
           sum = 0.0;
           for (long j = 0; j < m; j++)

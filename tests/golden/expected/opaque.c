@@ -14,7 +14,7 @@ void opaque(int n, double A[64][64], double *x, double *y)
     {
       int holds;
       if (n > 300000 && scopt_threads() > 1) {
-        #pragma omp parallel for simd firstprivate(n) schedule(static)
+        #pragma omp parallel for simd firstprivate(n, y) schedule(static)
         for (long k = 0; k < n; k++)
           y[k] = 0;
       } else {

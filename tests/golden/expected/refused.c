@@ -17,7 +17,7 @@ void refused(int n, double a[n], double b[n])
 
 #pragma scop
 	if (n > 200000 && scopt_threads() > 1) {
-	  #pragma omp parallel for simd schedule(static)
+	  #pragma omp parallel for simd firstprivate(b, n) schedule(static)
 	  for (long i = 0; i < n; i++)
 	    b[i] = 2.0 * b[i];
 	} else {

@@ -20,7 +20,7 @@ void paths(int n, int d[n][n])
 #pragma scop
   for (long k = 0; k < n; k++) {
     if ((double)k * k > 20000 && scopt_threads() > 1) {
-      #pragma omp parallel for firstprivate(n) schedule(static)
+      #pragma omp parallel for firstprivate(d, n) schedule(static)
       for (long i = 0; i < k; i++) {
         {
           int d_0 = d[i][k];
@@ -67,7 +67,7 @@ void paths(int n, int d[n][n])
         d[k][j] = d[k][j] < d_0 + d[k][j] ? d[k][j] : d_0 + d[k][j];
     }
     if ((double)(n - k - 1) * k > 20000 && scopt_threads() > 1) {
-      #pragma omp parallel for firstprivate(n) schedule(static)
+      #pragma omp parallel for firstprivate(d, n) schedule(static)
       for (long i = k + 1; i < n; i++) {
         if (k > 0) {
           int d_0 = d[i][k];
@@ -110,7 +110,7 @@ void relax(int steps, int n, double u[n][n])
   if ((double)steps * (n - 2L) * (n - 2L) > 30000) {
     for (long t1 = 0; t1 <= scopt_floord(n + 2L * steps - 4, 32); t1++)
       if ((double)(scopt_min(t1, scopt_min(scopt_floord((long)n + steps - 3, 32), scopt_floord(32 * t1 + n + 29, 64))) - scopt_max((t1 + 1) / 2, t1 + scopt_floord(-(long)steps, 32) + 1) + 1) * (2L * n) > 4 && scopt_threads() > 1) {
-        #pragma omp parallel for schedule(static)
+        #pragma omp parallel for firstprivate(n, steps, u) schedule(static)
         for (long ist = scopt_max((t1 + 1) / 2, t1 + scopt_floord(-(long)steps, 32) + 1); ist <= scopt_min(t1, scopt_min(scopt_floord((long)n + steps - 3, 32), scopt_floord(32 * t1 + n + 29, 64))); ist++)
           for (long t = scopt_max(32 * t1 - 32 * ist, 32 * ist - n + 2); t < scopt_min(steps, scopt_min(32 * t1 - 32 * ist + 32, 32 * ist + 31)); t++)
             for (long js = scopt_max(2 * t + 2, 32 * ist + t + 1); js < scopt_min(2 * t + 2L * n - 3, 32 * ist + t + n + 30); js++)

@@ -14,7 +14,7 @@ void trmm(int n, int m, float alpha, float A[restrict n][n], float B[restrict n]
         if (m > 0) {
           float A_0 = A[k][i];
           if (m > 40000 && scopt_threads() > 1) {
-            #pragma omp parallel for simd firstprivate(A_0) schedule(static)
+            #pragma omp parallel for simd firstprivate(A_0, B, m) schedule(static)
             for (long j = 0; j < m; j++)
               B[i][j] += A_0 * B[k][j];
           } else {
@@ -24,7 +24,7 @@ void trmm(int n, int m, float alpha, float A[restrict n][n], float B[restrict n]
           }
         }
     if ((double)n * m > 300000 && scopt_threads() > 1) {
-      #pragma omp parallel for firstprivate(alpha) schedule(static)
+      #pragma omp parallel for firstprivate(B, alpha, m, n) schedule(static)
       for (long i = 0; i < n; i++) {
         #pragma omp simd
         for (long j = 0; j < m; j++)
