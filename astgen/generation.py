@@ -64,8 +64,7 @@ T = TypeVar("T")
 
 
 class Watch:
-    """Is shown what each step makes, by the step's name; what it returns goes on. This one only looks. sees: whether
-    that makes a difference."""
+    """Is shown what each step makes, by its name; what it returns goes on. sees: whether that makes a difference."""
 
     sees: ClassVar[bool] = False
 
@@ -77,10 +76,9 @@ class Program(Struct, frozen=True, eq=False):
     """A transformed region on its way to text.
 
     source: the SCoP that was scheduled. marked: its schedule, after the band passes. buffered, lowered: the same
-    without strips and panels, and without register tiles; each with the statements that these take. scop: with all
-    statements and arrays that `nest` runs and uses.
-    loops: the nest before it was rewritten for the printer. shown: before variables stand for cells. told: the last one
-    that runs no statements but those of the stages above.
+    without strips and panels, and without register tiles; each with the statements that these take.
+    scop: with all statements and arrays that `nest` runs and uses. loops: the nest before it was rewritten for the
+    printer. shown: before variables stand for cells. told: the last one that runs but the stages above's statements.
     condition: C text under which the nest pays; empty: always.
     """
 
@@ -98,7 +96,7 @@ class Program(Struct, frozen=True, eq=False):
 
 class Setting(Struct, frozen=True, eq=False):
     """What rewrites look at besides. wishes: loops that pragmas name.
-    judged: nobody asks for the transformation, so that it has to pay. sized: small sizes get the original.
+    judged: nobody asks for it, so that it has to pay. sized: small sizes get the original.
     beside: names by which one thread reaches memory between two runs of the region; None if that isn't known."""
 
     options: Options

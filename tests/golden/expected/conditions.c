@@ -16,7 +16,7 @@ double (sqrt)(double) __attribute__((const));
 void conditions(int n, double a[n][n], double b[n])
 {
 #pragma scop
-    if ((double)n * n > 6000 && scopt_threads() > 1) {
+    if ((double)n * n > 50000 && scopt_threads() > 1) {
       #pragma omp parallel for firstprivate(a, b, n) schedule(static)
       for (long i = 0; i < n; i++) {
         #pragma omp simd
