@@ -16,7 +16,7 @@ from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.emit.loop_work import bounded
 from scopt.ir.expr import exceeds, linear, names, plus, subtract
 from scopt.ir.nest import Block, Call, Const, For, LoopNest
-from scopt.ir.nest_walks import calls, children
+from scopt.ir.nest_walks import calls, children, items
 from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.streams import least_streamed, streamed_cache
@@ -34,9 +34,26 @@ class _Stream(Struct, frozen=True):
 def memory_tests(source: Scop, stand_ins: Mapping[str, str], loops: LoopNest, machine: Machine) -> list[str]:
     """For each loop along rows that run beside each other and write nothing: the test that these are long, or that a
     cache has room for all of them, where sizes are known at run time only. stand_ins: by statement of the loops that
-    isn't the SCoP's own, the SCoP's that it stands for."""
-    found = (_test(source, stand_ins, path, machine) for path in _beside(loops.body, ()))
+    isn't the SCoP's own, the SCoP's that it stands for. None where rows that are short have threads of their own
+    (`scopt.scheduler.decisions.strip_streams`)."""
+    alone = {stand_ins.get(one, one) for one in _run_alone(loops.body)}
+    found = (
+        _test(source, stand_ins, path, machine)
+        for path in _beside(loops.body, ())
+        if not alone.issuperset(stand_ins.get(one.statement, one.statement) for one in calls(path[-1].body))
+    )
     return list(dict.fromkeys(one for one in found if one))
+
+
+def _run_alone(block: Block) -> Iterator[str]:
+    """The statements of loops of threads in which no rows run beside each other."""
+    for item in block.items:
+        if isinstance(item, For) and item.mark.parallel:
+            if not any(isinstance(one, For) and one.mark.beside for one in items(item.body)):
+                yield from (one.statement for one in calls(item.body))
+        elif not isinstance(item, Call):
+            for part in children(item):
+                yield from _run_alone(part)
 
 
 def _beside(block: Block, path: tuple[For, ...]) -> Iterator[tuple[For, ...]]:

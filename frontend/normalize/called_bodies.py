@@ -16,12 +16,12 @@ from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.normalize.arguments import Arguments, Scope, changeable
-from scopt.frontend.normalize.element_values import elements_of, has_numbers, without_values
+from scopt.frontend.normalize.initializers import assigned_list, is_list
 from scopt.frontend.normalize.inlining import direct, looked_into, parameters_of, returns_nothing
 from scopt.frontend.normalize.returns import without_returns
 from scopt.frontend.syntax.purity import is_fixed
 from scopt.frontend.syntax.scoping import renamed_declaration
-from scopt.frontend.syntax.structs import reference_of
+from scopt.frontend.syntax.structs import Types, reference_of
 from scopt.frontend.syntax.symbols import Symbol, symbol_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.effects import effects, opaque_words
@@ -66,11 +66,11 @@ def has_body_of_statements(function: ir.FuncDef) -> bool:
     """Whether a function has a body that may stand in the place of a call, as far as its statements tell."""
     if not is_fixed(function) or function.param_decls:
         return False
-    listed = {node.init for node in walk(function.body) if isinstance(node, ir.Decl) and elements_of(node) is not None}
+    listed = {one for node in walk(function.body) if is_list(node) for one in walk(node.init)}
     for node in walk(function.body):
-        if (isinstance(node, _NEVER) and node not in listed) or (
-            isinstance(node, ir.FuncCall) and opaque_words(node) is not None
-        ):
+        if isinstance(node, _NEVER) and not (isinstance(node, ir.InitList) and node in listed):
+            return False
+        if isinstance(node, ir.FuncCall) and opaque_words(node) is not None:
             return False
         if isinstance(node, (ir.Struct, ir.Union)) and node.decls is not None:
             return False
@@ -144,8 +144,8 @@ class _Bodies(Struct, eq=False):
                 before, cond = self.expression(node.cond, scope, stack)
                 node = node if cond is node.cond else changed(node, cond=cond)
                 return [*before, self.with_part(self.with_part(node, "iftrue", scope, stack), "iffalse", scope, stack)]
-            case ir.Decl() if stack and (elements := elements_of(node)) is not None and has_numbers(node, scope):
-                return [*self.items([without_values(node), *elements], scope, stack)]
+            case ir.Decl() if stack and is_list(node) and (made := self.assigned(node, scope)):
+                return [*self.items(made, scope, stack)]
             case ir.Decl():
                 return self.declaration(node, scope, stack)
             case ir.FuncCall():
@@ -160,6 +160,10 @@ class _Bodies(Struct, eq=False):
                 return [node]
         before, made = self.expression(node, scope, stack)
         return [*before, made]
+
+    def assigned(self, node: ir.Decl, scope: Scope) -> list[Any]:
+        """A variable with a list of values, as `scopt.frontend.normalize.initializers` has it."""
+        return assigned_list(node, Types(scope, self.tu.structs))
 
     def with_part(self, node: Any, name: str, scope: Scope, stack: tuple[str, ...]) -> Any:
         part = getattr(node, name)

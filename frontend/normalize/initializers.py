@@ -32,39 +32,48 @@ def with_assigned_lists(items: Iterable[Any], symbols: Mapping[str, Symbol], str
     def several(several_items: Iterable[Any]) -> list[Any]:
         made: list[Any] = []
         for item in several_items:
-            assigned = _assignments(item, types) if _is_list(item, symbols) else []
-            made += [changed(item, init=None), *assigned] if assigned else [item]
+            made += (is_list(item) and assigned_list(item, types)) or [item]
         return made
 
     def visit(node: Any) -> Any:
-        if not isinstance(node, ir.Compound) or not any(_is_list(one, symbols) for one in node.block_items or ()):
+        if not isinstance(node, ir.Compound) or not any(map(is_list, node.block_items or ())):
             return node
         return changed(node, block_items=several(node.block_items))
 
     return tuple(several([rebuilt(item, visit) for item in items]))
 
 
-def _is_list(node: Any, symbols: Mapping[str, Symbol]) -> bool:
-    if not isinstance(node, ir.Decl) or not isinstance(node.init, ir.InitList):
-        return False
-    symbol = symbol_of(node, symbols)
-    return not (symbol.static or symbol.extern or symbol.thread_local or symbol.type.const or node.quals)
+def is_list(node: Any) -> bool:
+    """Whether a list gives a variable its value."""
+    return isinstance(node, ir.Decl) and isinstance(node.init, ir.InitList)
 
 
-def _assignments(node: ir.Decl, types: Types) -> list[Any]:
-    """None where the list is another one, or names the variable itself."""
-    name = node.name
-    if name is None or name in names_of(node.init):
+def assigned_list(node: ir.Decl, types: Types) -> list[Any]:
+    """The declaration of a variable without its list, and assignments to all elements; nothing where the list is
+    another one, names the variable itself, or gives one its value that isn't a block's own."""
+    name, symbol = node.name, symbol_of(node, types.scope)
+    if name is None or name in names_of(node.init) or symbol.static or symbol.extern or symbol.thread_local:
         return []
     try:
-        made: list[Any] = []
+        made = [_without_list(node)]
         for one in _filled(ir.ID(name, node.coord), types.declared(node), node.init, types):
             made.append(one)
-            if len(made) > _MOST:
+            if len(made) > 1 + _MOST:
                 return []
         return made
     except _NoListError:
         return []
+
+
+def _without_list(node: ir.Decl) -> ir.Decl:
+    """The declaration of something that may be written."""
+
+    def plain(layer: Any) -> Any:
+        if isinstance(layer, ir.ArrayDecl):
+            return changed(layer, type=plain(layer.type))
+        return changed(layer, quals=[one for one in layer.quals or () if one != "const"])
+
+    return changed(node, init=None, type=plain(node.type), quals=[one for one in node.quals or () if one != "const"])
 
 
 def _filled(cell: Any, typed: Typed, value: Any, types: Types) -> Iterator[Any]:

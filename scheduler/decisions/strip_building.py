@@ -20,6 +20,7 @@ from scopt.poly.set_pieces import in_sequence, marked
 from scopt.scheduler.decisions.strip_blocks import divided, peeled, peeled_inside, whole_blocks
 from scopt.scheduler.decisions.strip_places import Places
 from scopt.scheduler.decisions.strip_references import bytes_a_row, first_row
+from scopt.scheduler.decisions.strip_streams import short_streams
 from scopt.scheduler.decisions.strip_trees import atomic_loop, outside
 from scopt.scheduler.decisions.user_sizes import fitted_rows
 
@@ -105,6 +106,9 @@ class StripBuilder(Struct, frozen=True, eq=False):
         """What stands in place of the nests: a parallel loop over strips around them."""
         if not rows.together or rows.alone:
             return self.around(rows, self.loop(rows, rows.domain))
+        streams = self.streams(rows)
+        if not streams.is_empty():
+            return self.apart(rows, streams)
         full = rows.blocks()
         rest = rows.domain.subtract(full).coalesce()
         tree = self.loop(rows, full)
@@ -115,6 +119,27 @@ class StripBuilder(Struct, frozen=True, eq=False):
             return self.around(rows, tree).sequence(self.around(rows, others))
         return self.around(rows, tree.sequence(others))
 
+    def streams(self, rows: Rows) -> isl.Set:
+        """The parameters for which threads run rows one after the other, in place of several at a time: some of those
+        of loops whose sizes are known at run time only."""
+        nothing = isl.Set.empty(self.scop.context.get_space())
+        alone = self.options.parallel and rows.parallel and not rows.outer and len(rows.nodes) == 1
+        if not alone or rows.along or rows.places.buffers:
+            return nothing
+        found = short_streams(self.scop, self.options.machine, rows.domain, rows.lane)
+        return nothing if self.scop.context.is_subset(found) else found
+
+    def apart(self, rows: Rows, streams: isl.Set) -> isl.Schedule:
+        """The rows in one of two ways, as parameters have it. streams: for which they run one after the other."""
+        others = self.scop.context.subtract(streams).coalesce()
+        full = rows.blocks().intersect_params(others)
+        rest = rows.domain.intersect_params(others).subtract(full).coalesce()
+        in_order = self.loop(replace(rows, together=1, alone=True), rows.domain.intersect_params(streams))
+        trees_of = [in_order, self.loop(rows, full)]
+        if not rest.is_empty():
+            trees_of.append(self.loop(replace(rows, together=1), rest, cases=False))
+        return in_sequence(trees_of)
+
     def keeps_order(self, rows: Rows, pairs: isl.UnionMap) -> bool:
         """Whether strips run each pair of instances in its order."""
         dates = replace(self, marks={}).strips(rows).get_map()
@@ -124,8 +149,9 @@ class StripBuilder(Struct, frozen=True, eq=False):
         )
         return bool(inside.is_subset(dates.lex_lt_union_map(dates)))
 
-    def loop(self, rows: Rows, domain: isl.UnionSet) -> isl.Schedule:
-        """The loop over strips of some instances; a row at a time in the order of its nests."""
+    def loop(self, rows: Rows, domain: isl.UnionSet, *, cases: bool = True) -> isl.Schedule:
+        """The loop over strips of some instances; a row at a time in the order of its nests. cases: of several ends of
+        the rows, each loop has its own."""
         key = f"strips{sum(isinstance(mark, StripMark) for mark in self.marks.values())}"
         count = rows_of_strip(self.scop, self.options, rows)
         first = first_row(rows.lane.intersect_domain(rows.domain))
@@ -143,8 +169,8 @@ class StripBuilder(Struct, frozen=True, eq=False):
         shared = rows.together != 1 or rows.alone
         own = self.options.parallel and rows.parallel and not rows.outer and shared
         tree = atomic_loop(tree, parallel=own)
-        if rows.together == 1 and any(1 < part.n_basic_set() <= _CASES for part in sets_of(domain)):
-            tree = _separate(tree)  # of several ends of the rows, each loop has its own
+        if cases and rows.together == 1 and any(1 < part.n_basic_set() <= _CASES for part in sets_of(domain)):
+            tree = _separate(tree)
         loop = f"strips:{key}"
         self.marks[loop] = LoopMark(parallel=own, private=rows.places.temporaries if own else ())
         return marked(tree, loop)

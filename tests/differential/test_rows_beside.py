@@ -163,3 +163,32 @@ def test_every_bit_is_the_same(
     assert len(original.splitlines()) == 121
     assert run_c(text, *FLAGS, name="emitted") == original
     assert run_c(text, *(flag for flag in FLAGS if flag != "-fopenmp"), name="plain") == original
+
+
+def test_short_rows_one_after_the_other(run_c: RunC) -> None:
+    """Of sizes that are known at run time only, on both sides of what the text asks."""
+    source = """#include <stdio.h>
+#include <stdlib.h>
+void f(int n, int m, const double *restrict a, const double *restrict x, double *restrict y)
+{
+  for (int i = 0; i < n; i++) { double s = 0; for (int j = 0; j < m; j++) s += a[i * m + j] * x[j]; y[i] = s; }
+}
+int main(void)
+{
+  static const int rows[] = {0, 1, 7, 8, 2053, 2054, 2055, 2063}, steps[] = {-1, 0, 1, 3, 511, 512};
+  double *a = malloc(8 * 2063 * 512), *x = malloc(8 * 512), *y = malloc(8 * 2063);
+  for (int k = 0; k < 2063 * 512; k++) a[k] = k % 101 / 3.0 - k % 7;
+  for (int k = 0; k < 512; k++) x[k] = k * 0.37 - 11;
+  for (int r = 0; r < 8; r++)
+    for (int s = 0; s < 6; s++) {
+      double sum = 0;
+      for (int k = 0; k < 2063; k++) y[k] = k;
+      f(rows[r], steps[s], a, x, y);
+      for (int k = 0; k < 2063; k++) sum = sum * 0.75 + y[k];
+      printf("%d %d %a\\n", rows[r], steps[s], sum);
+    }
+}
+"""
+    made = pipeline.optimize(source.encode(), Options(autodetect=True)).text.decode()
+    assert "m <= 511 && n >= 2054" in made
+    assert run_c(without_thresholds(made), *FLAGS, name="emitted") == run_c(source, *FLAGS, name="original")

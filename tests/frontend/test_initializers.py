@@ -51,7 +51,7 @@ def test_elements_are_assigned() -> None:
         "double s[2] = {[1] = 2}",  # designators
         "double s[] = {1, 2}",
         "double s[2] = {1, s[0]}",
-        "const double s[2] = {1, 2}",
+        "static double s[2] = {1, 2}",
         "double s[2][2] = {1, 2, 3}",  # without all braces
         "double s[40] = {0}",
         'char s[4] = "abc"',
@@ -67,3 +67,17 @@ def test_results_are_the_same(run_c: Callable[..., str]) -> None:
     assert "s_all" in text or "for (long i" in text
     flags = ("-O1", "-ffp-contract=off")
     assert run_c(text, *flags, name="after") == run_c(SOURCE, *flags, name="before")
+
+
+def test_lists_of_called_functions() -> None:
+    before = """typedef struct { double x, y; } vec;
+static double apart(const vec *p, const vec *q)
+{
+  const vec d = {p->x - q->x, p->y - q->y};
+  return d.x * d.x + d.y * d.y;
+}"""
+    made = scop_of(
+        "for (int i = 1; i < n; i++) b[i] = apart(&v[i], &v[i - 1]);", params=f"{PARAMS}, vec *v", before=before
+    )
+    written = [access.array for one in made.statements for access in one.accesses if access.is_write]
+    assert written == ["d_2", "d_2", "apart_2", "b"]

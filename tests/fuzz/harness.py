@@ -203,8 +203,14 @@ def with_threads(text: str) -> str:
 def in_one_form(text: str) -> str:
     """The C text without the forms for one thread, where there are two."""
     inside = r"(?:\1[ \t]+.*\n)*?"
-    two = rf"^([ \t]*)if \((?:.* && )?scopt_threads_*\(\) > 1\) \{{\n({inside})\1\}} else \{{\n{inside}\1\}}\n"
-    return re.sub(two, lambda match: match[2], text, flags=re.MULTILINE)
+    head = r"^([ \t]*)(\} else )?if \((?:.* && )?scopt_threads_*\(\) > 1\) \{"
+    two = rf"{head}\n({inside})\1\}} else \{{\n{inside}\1\}}\n"
+    return re.sub(
+        two,
+        lambda match: f"{match[1]}}} else {{\n{match[3]}{match[1]}}}\n" if match[2] else match[3],
+        text,
+        flags=re.MULTILINE,
+    )
 
 
 def without_thresholds(text: str) -> str:

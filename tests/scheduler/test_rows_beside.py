@@ -206,10 +206,15 @@ POINTERS = "int n, int m, const double *a, const double *x, double *y"
 
 
 def test_sums_that_write_nothing_gain_where_rows_are_long_or_cached() -> None:
-    """Short rows from memory, many at a time, would keep prefetchers from following any: the original runs."""
+    """Short rows from memory, many at a time, would keep prefetchers from following any: threads take one by one."""
     made = text(SUMMED, POINTERS)
     assert blocks(SUMMED, POINTERS) == [8]
-    assert "m > 511 || !((double)n * m > 1048576)" in made
+    short, _, others = made.partition("if (m <= 511 && n >= 2054) {")[2].partition("} else if")
+    assert "omp parallel for" in short
+    assert "i += 8" not in short
+    assert others.index("omp parallel for") < others.index("i += 8")
+    alone = text(SUMMED, POINTERS, Options(parallel=False))
+    assert "m > 511 || !((double)n * m > 1048576)" in alone
 
 
 def test_a_few_rows_run_all_at_once() -> None:
