@@ -123,14 +123,20 @@ def _overlap(walk: RegionWalk, apart: isl.Set) -> bool:
 
 
 def _is_never_so(walk: RegionWalk, rows: isl.Set) -> bool:
-    """Whether a row would have to be as long as many of them: where all variables that are no products are alike."""
+    """Whether a row would have to be as long as many of them: where variables that are no products are alike, or one is
+    twice as large as the others."""
     texts = {one.symbol.name: _PRODUCT.search(one.text) for one in walk.names.hoisted}
     names = [str(rows.get_dim_name(isl.dim_type.param, k)) for k in range(rows.dim(isl.dim_type.param))]
-    products = {name: found[1].split(" * ") for name in names if (found := texts.get(name)) is not None}
-    values = {
-        name: prod(int(one) if one.isdecimal() else _MANY for one in products.get(name, [name])) for name in names
-    }
-    return not may_hold(rows, values)
+    factors = {name: found[1].split(" * ") if (found := texts.get(name)) is not None else [name] for name in names}
+    variables = {one for some in factors.values() for one in some if not one.isdecimal()}
+    for larger in (None, *sorted(variables)):
+        size = {one: _MANY * (2 if one == larger else 1) for one in variables}
+        values = {
+            name: prod(int(one) if one.isdecimal() else size[one] for one in some) for name, some in factors.items()
+        }
+        if may_hold(rows, values):
+            return False
+    return True
 
 
 def _products(walk: RegionWalk, subscripts: Sequence[Subscript]) -> dict[str, tuple[str, ...]]:

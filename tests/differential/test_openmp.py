@@ -11,7 +11,7 @@ from tests.fuzz.harness import without_thresholds
 
 BEFORE = """#include <stdio.h>
 #include <stdlib.h>
-enum { N = 90 };
+enum { N = 150 };
 static double A[N][N], B[N][N], C[N][N], x[N * N], y[N * N];
 static int h[N], count;
 """

@@ -343,6 +343,49 @@ CORRELATION = marked(
     before="  int s;",
 )
 
+DISTANCES = marked(
+    "distances",
+    (
+        Operand("a", "n", "m + 16", "signed char", "i * 31 % 97 - 40"),
+        Operand("c", "16", type="short", value="i * 7 % 61"),
+        Operand("r", "n", type="int", value="0"),
+    ),
+    """
+  for (int i = 0; i < n; i++) {
+    s = 0;
+    for (int j = 0; j < 16; j++) {
+      int d = a[i][j] - c[j];
+      s += d < 0 ? -d : d;
+    }
+    r[i] = s;
+  }""",
+    ((1, 1), (9, 3), (70, 41)),
+    before="  int s;",
+)
+
+WINDOWS = marked(
+    "windows",
+    (
+        Operand("x", "m * n * n", type="float"),
+        Operand("y", "2 * m * n * n", type="float"),
+        Operand("w", "12 * m", type="float"),
+    ),
+    """
+  for (int k = 0; k < m; k++)
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) {
+        float a = x[(k * n + i) * n + j];
+        for (int p = 0; p < 3; p++)
+          for (int q = 0; q < 4; q++) {
+            int at = 2 * j + q - 1;
+            if (at < 0 || at >= 2 * n || i + p < 1 || i + p > n)
+              continue;
+            y[(k * n + i + p - 1) * 2 * n + at] += a * w[(k * 3 + p) * 4 + q];
+          }
+      }""",
+    ((1, 1), (2, 3), (11, 2)),
+)
+
 SMALL = marked(
     "small",
     (Operand("x", "20"), Operand("c", "1", value="0")),

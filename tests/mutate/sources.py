@@ -12,6 +12,7 @@ from tests.mutate.plain import (
     COLUMNS,
     CONDITIONS,
     CORRELATION,
+    DISTANCES,
     FLOYD,
     HISTOGRAM,
     NEAREST,
@@ -28,6 +29,7 @@ from tests.mutate.plain import (
     SUMS,
     TWICE,
     WEIGHTS,
+    WINDOWS,
 )
 
 SOURCES = (
@@ -70,6 +72,8 @@ SOURCES = (
     SEARCH,
     SMALL,
     CHOSEN,
+    DISTANCES,
+    WINDOWS,
     GUARDED,
     SMOOTHED,
     SHIFTED,

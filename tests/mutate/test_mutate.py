@@ -39,6 +39,8 @@ SAMPLE = tuple(
         "search",
         "nearest",
         "correlation",
+        "distances",
+        "windows",
     )
 )
 BY_NAME = {one.name: one for one in SOURCES}
