@@ -210,7 +210,8 @@ def _simple_ends(affs: Sequence[isl.Aff], bound: isl.PwAff, lower: bool) -> tupl
     kept = [aff for aff in (*dividends, zero, *affs) if polynomial_of_function(aff) is not None]
     if not kept or not _bounds(kept, bound, lower):
         return None
-    for aff in tuple(kept):
+    # of ``m - 1`` and 63 the number bounds sizes that are worth a test
+    for aff in (*dividends, zero, *sorted(affs, key=lambda one: bool(one.is_cst()))):
         fewer = [other for other in kept if other is not aff]
         if fewer and _bounds(fewer, bound, lower):
             kept = fewer
