@@ -132,7 +132,7 @@ def test_the_users_code_sees_what_its_flags_say(
     assert has_threads(tmp_path / "program")
 
 
-@pytest.mark.parametrize("words", [(), ("-fopenmp", "-U_OPENMP"), ("-std=c89",)])
+@pytest.mark.parametrize("words", [("-fopenmp", "-U_OPENMP"), ("-std=c89",)])
 def test_threads_have_buffers_of_their_own(run: Run, tmp_path: Path, compiler: str, words: tuple[str, ...]) -> None:
     text = ROWS if "-std=c89" not in words else ROWS.replace("for (int ", "for (").replace("{\n", "{\n  int i, j, t;\n")
     (tmp_path / "rows.c").write_text(text)
