@@ -29,8 +29,8 @@ OPTIONS = (
 # Seconds for a region; of the kernels that take far longer, to be left as they were or transformed in a simpler way.
 BUDGET = 20
 BUDGETS = dict.fromkeys(("fdtd-3d", "life", "multigrid-restrict", "sort8", "lattice-boltzmann"), 2)
-# Of the kernels that are run: every sixth one, or with SCOPT_TEST_ALL=1 in the environment all.
-SHARE = 1 if os.environ.get("SCOPT_TEST_ALL") else 6
+# Of the kernels that are run: every eighth one, or with SCOPT_TEST_ALL=1 in the environment all.
+SHARE = 1 if os.environ.get("SCOPT_TEST_ALL") else 8
 
 Dump = Callable[..., str]
 
