@@ -130,7 +130,7 @@ def _crossing(
     """The pairs of different groups that the node has to order some pairs between. groups_of: by statement."""
     if any(len(groups) > 1 for groups in groups_of.values()):  # parts of statements
         return _between_groups(parts, place, active(pairs, node))
-    ends = inside.ends(pairs)
+    ends = ((source, sink) for source, sink in inside.ends(pairs) if {source, sink} <= groups_of.keys())
     found = {(min(groups_of[source]), min(groups_of[sink])) for source, sink in ends}
     return {(source, sink) for source, sink in found if source != sink}
 
