@@ -18,6 +18,8 @@ from scopt.poly.isl_utils import PARAM, project_out_params
 
 # Values of an iterator that is small beside others, and iterations that stand beside the others at most (chosen).
 SMALL, WIDEST = 16, 8
+# Colours of a grid, which loops step by, at most (chosen).
+LONGEST_STEP = 4
 # How often remainders wrap around: once in (j + 1) % n, twice in (j + dj + n) % n.
 TIMES = 2
 
@@ -161,7 +163,24 @@ def _end(domain: isl.Set, iterator: str, length: int, *, first: bool) -> isl.Set
     values = project_out_params(_values(domain, iterator), [iterator])
     end, own = values.lexmin() if first else values.lexmax(), f"{iterator}_"
     near = f"{own} <= {iterator} < {own} + {length}" if first else f"{own} - {length} < {iterator} <= {own}"
-    return isl.Set(f"[{iterator}] -> {{ [{own}] : {near} }}").intersect(end).params().intersect(domain)
+    exact = isl.Set(f"[{iterator}] -> {{ [{own}] : {near} }}").intersect(end).params().intersect(domain)
+    return _without_its_end(domain, iterator, values, exact, length, first=first)
+
+
+def _without_its_end(
+    domain: isl.Set, iterator: str, values: isl.Set, exact: isl.Set, length: int, *, first: bool
+) -> isl.Set:
+    """The same iterations, without the least or greatest value where a constant does: of every second one from
+    ``i % 2`` on, the first is the one below 2. Steps are short where this matters."""
+    everywhere = values.project_out(PARAM, 0, values.dim(PARAM))
+    bound = everywhere.dim_min_val(0) if first else everywhere.dim_max_val(0)
+    if not bound.is_int() or not exact.involves_locals():
+        return exact
+    end = int(bound.to_python())
+    ranges = (length + more for more in range(LONGEST_STEP))
+    near = (f"{iterator} < {end + one}" if first else f"{iterator} > {end - one}" for one in ranges)
+    simple = (domain.intersect(isl.Set(f"[{iterator}] -> {{ : {one} }}")) for one in near)
+    return next((one for one in simple if one.is_equal(exact)), exact)
 
 
 def _values(domain: isl.Set, iterator: str) -> isl.Set:

@@ -67,10 +67,7 @@ def parse_loop(node: ir.For, iterator_type: CType, scope: Scope, within: Callabl
         raise NotALoop("loop.form", "the iterator has no initial value", node)
     start = converted(affine(start_node, scope), iterator_type, scope, start_node).aff
     own = param_pw_aff(iterator)
-    reachable = own.ge_set(start) if step > 0 else own.le_set(start)
-    if abs(step) > 1:
-        reachable = reachable.intersect(own.sub(start).mod_val(isl.Val(abs(step))).eq_set(constant_pw_aff(0)))
-    inside = within(scope.domain.intersect(reachable))
+    inside = within(scope.domain.intersect(_reachable(own, start, step, scope.domain)))
     if (
         step == -1
         and not iterator_type.signed
@@ -88,6 +85,33 @@ def parse_loop(node: ir.For, iterator_type: CType, scope: Scope, within: Callabl
         )
     _refuse_wrap(node, iterator, iterator_type, step, domain, inside)
     return Loop(iterator, iterator_type, domain, step)
+
+
+def _reachable(own: isl.PwAff, start: isl.PwAff, step: int, around: isl.Set) -> isl.Set:
+    """What steps from the start lead to. From ``1 + (i + c) % 2`` in steps of 2: all from 1 on with the parity of
+    ``1 + i + c``, which takes no quotients besides the one of the steps."""
+    forward, size = step > 0, abs(step)
+    if size > 1 and start.n_piece() == 1:
+        inside = start.intersect_params(around)
+        same = isl.PwAff.from_aff(_without_multiples(start.get_pieces()[0][1], size))
+        least, most = inside.min_val(), inside.max_val()
+        if least.is_int() and most.is_int() and int(most.to_python()) - int(least.to_python()) < size:
+            first = constant_pw_aff(int((least if forward else most).to_python()))
+            steps = own.sub(same).mod_val(isl.Val(size)).eq_set(constant_pw_aff(0))
+            return (own.ge_set(first) if forward else own.le_set(first)).intersect(steps)
+    reachable = own.ge_set(start) if forward else own.le_set(start)
+    if size > 1:
+        reachable = reachable.intersect(own.sub(start).mod_val(isl.Val(size)).eq_set(constant_pw_aff(0)))
+    return reachable
+
+
+def _without_multiples(value: isl.Aff, modulus: int) -> isl.Aff:
+    """The value without quotients that change it by multiples of the modulus."""
+    for position in range(value.dim(isl.dim_type.div)):
+        factor = value.get_coefficient_val(isl.dim_type.div, position)
+        if factor.is_int() and int(factor.to_python()) % modulus == 0:
+            value = value.set_coefficient_val(isl.dim_type.div, position, isl.Val(0))
+    return value
 
 
 def _counted_down(node: ir.For, iterator: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import islpy as isl
 import pytest
 
@@ -24,6 +26,31 @@ def scop_of(body: str, params: str = "int n, double A[100][100], double *x", bef
 
 def domain(body: str, statement: str = "S0", **kwargs: str) -> isl.Set:
     return scop_of(body, **kwargs).statement(statement).domain
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (j = (i + k) % 2; j < n; j += 2)",
+        "for (j = 1 + (i + k) % 2; j < n - 1; j += 2)",
+        "for (j = 3 - (i + 2 * k) % 4; j < n; j += 4)",
+        "for (j = n - 1; j >= 1; j--) if ((i + j + k) % 2 == 0)",
+    ],
+)
+def test_colours_of_a_grid_are_remainders_alone(loop: str) -> None:
+    found = domain(f"for (k = 0; k < 2; k++) for (i = 1; i < n; i++) {loop} A[i][j] = k;")
+    assert "exists" not in str(found)
+    assert "floor" not in str(found)
+
+
+def test_the_border_iterations_of_a_colour_are_remainders_alone() -> None:
+    body = """for (k = 0; k < 2; k++)
+      for (i = 0; i < n; i++)
+        for (j = (i + k) % 2; j < n; j += 2)
+          A[i][j] += A[i][j == 0 ? n - 1 : j - 1];"""
+    parts = [one.domain for one in scop_of(body).statements]
+    assert len(parts) == 2
+    assert not any(re.search("exists|floor", str(one)) for one in parts)
 
 
 @pytest.mark.parametrize(
