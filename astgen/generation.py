@@ -45,6 +45,7 @@ from scopt.astgen.passes.picking import with_picked_choices
 from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
+from scopt.astgen.passes.turned_sums import Summing, with_turned_sums
 from scopt.astgen.passes.two_forms import with_two_forms
 from scopt.astgen.passes.whole_windows import with_whole_windows
 from scopt.astgen.passes.wide_vectors import with_wide_vectors
@@ -79,7 +80,7 @@ class Program(Struct, frozen=True, eq=False):
     without strips and panels, and without register tiles; each with the statements that these take.
     scop: with all statements and arrays that `nest` runs and uses. loops: the nest before it was rewritten for the
     printer. shown: before variables stand for cells. told: the last one that runs but the stages above's statements.
-    condition: C text under which the nest pays; empty: always.
+    condition: C text under which the nest pays; empty: always. summing: calls that sum several rows up.
     """
 
     source: Scop
@@ -92,6 +93,7 @@ class Program(Struct, frozen=True, eq=False):
     shown: LoopNest
     told: LoopNest
     condition: str = ""
+    summing: Summing = Summing()
 
 
 class Setting(Struct, frozen=True, eq=False):
@@ -141,7 +143,8 @@ def emitted(program: Program) -> Emitted:
     """The program as C."""
     declarations = math_declarations(program.scop, program.nest)
     turns = (function.text for function in turning_functions(program))
-    definitions = (*program.buffered.definitions, *turns, *program.lowered.definitions, *declarations)
+    sums = (function.text for function in program.summing.functions)
+    definitions = (*program.buffered.definitions, *turns, *sums, *program.lowered.definitions, *declarations)
     return emit(program.scop, program.nest, definitions=definitions)
 
 
@@ -219,6 +222,15 @@ def _stepping_loops(program: Program, setting: Setting) -> Program:
 def _uncopied_loops(program: Program, setting: Setting) -> Program:
     nest = with_uncopied_loops(program.nest)
     return replace(program, nest=nest, loops=nest)
+
+
+def _turned_sums(program: Program, setting: Setting) -> Program:
+    """What the user's pragmas ask for stays, and so does what has no vectors."""
+    if setting.wishes or not setting.options.simd:
+        return program
+    machine = setting.options.machine
+    scop, nest, summing = with_turned_sums(program.source, program.scop, stand_ins(program), program.nest, machine)
+    return replace(program, scop=scop, nest=nest, summing=summing)
 
 
 def _outer_conditions(program: Program, setting: Setting) -> Program:
@@ -369,6 +381,7 @@ REWRITES: tuple[Rewrite, ...] = (
     ),
     Rewrite("kernel-calls", "one call in place of a loop over the steps of a register tile", _kernel_calls),
     Rewrite("transposed-copies", "one call in place of loops that pack an operand across its rows", _transposed_copies),
+    Rewrite("turned-sums", "one call in place of loops that sum along rows beside each other", _turned_sums),
     Rewrite("outer-conditions", "conditions that a vector loop leaves as they are stand around it", _outer_conditions),
     Rewrite("constant-lengths", "short vector loops get their usual length as a constant", _constant_lengths),
     Rewrite("whole-windows", "small windows get constant lengths where no border cuts them off", _whole_windows),

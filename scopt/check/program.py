@@ -33,6 +33,7 @@ from scopt.check.parametric import on_parameters
 from scopt.check.read_text import Text
 from scopt.check.reading import expanded, together
 from scopt.check.roles import roles_of
+from scopt.check.row_sums import check_row_sums
 from scopt.check.touched import check_touched
 from scopt.check.turned import check_turned
 from scopt.crew import Crew
@@ -77,6 +78,7 @@ def _check_words(program: Program, text: Emitted, guard: str) -> None:
     check_guard(program.source, guard, program.condition)
     check_printed(program.scop, program.nest, text)
     check_turned(program)
+    check_row_sums(program)
     check_searches(program)
     _check_nesting(program)
     _check_held(program)
@@ -212,6 +214,7 @@ def _check_functions(program: Program, text: Emitted) -> None:
         (small, *text.definitions),
         kernels,
         (*lowered.transposed, *turning_functions(program)),
+        program.summing.functions,
         helpers=helpers,
         long_type=scop.long_type,
         reserved=scop.reserved,

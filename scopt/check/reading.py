@@ -23,7 +23,7 @@ from scopt.check.masks import masked_ones
 from scopt.check.picked_choices import is_picked
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, weighted
-from scopt.ir.nest import Block, Call, Expr, For, LoopNest, Name
+from scopt.ir.nest import Block, Call, Const, Expr, For, LoopNest, Name
 from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Statement
 from scopt.ir.walks import same_tree
@@ -42,6 +42,8 @@ def expanded(program: Program) -> LoopNest:
     steps = {step.many: name for name, step in program.lowered.steps.items()}
     turns = {**program.lowered.turned, **program.buffered.turned}
     packs = {turned.name: name for name, turned in turns.items()}
+    sums = {turned.name: name for name, turned in program.summing.turned.items()}
+    widths = {function.name: function.width for function in program.summing.functions}
     apart = _apart(program) | masked_ones(program)
     taken = {item.iterator for item in items(program.nest.body) if isinstance(item, For)}
     fresh = (name for k in range(10**9) if (name := f"${k}") not in taken)
@@ -57,6 +59,10 @@ def expanded(program: Program) -> LoopNest:
                 *args, rows, count = item.args
                 counts = {turned.row: rows, turned.step: count}
                 return (_loops(next(fresh), next(fresh), packs[many], args, counts, turned.skew),)
+            case Call(statement=many) if many in sums:
+                turned, (*args, count) = program.summing.turned[sums[many]], item.args
+                counts = {turned.row: Const(widths[program.scop.statement(many).body.name.name]), turned.step: count}
+                return (_loops(next(fresh), next(fresh), sums[many], args, counts, turned.skew),)
             case Call(statement=name) if name in apart:
                 return (replace(item, statement=apart[name]),)
         return (item,)
@@ -102,6 +108,7 @@ def _apart(program: Program) -> dict[str, str]:
     """The statements that call a function for the product that they add, or that evaluate both sides of their
     conditions, and the same ones as they were. Raises InternalError if they differ otherwise."""
     known = {statement.name for statement in program.lowered.scop.statements} | set(masked_ones(program))
+    known |= {turned.name for turned in program.summing.turned.values()}
     found, run = {}, {call.statement for call in calls(program.nest.body)}
     for statement in program.scop.statements:
         if statement.name not in known and statement.name in run:

@@ -12,12 +12,14 @@ from scopt.astgen.allocation import INCLUDE
 from scopt.astgen.emit.c_expr import ALL_HELPERS, helper_name
 from scopt.astgen.emit.math_functions import is_math_declaration
 from scopt.astgen.lower.kernel import Kernel
+from scopt.astgen.lower.row_sums import RowSums
 from scopt.astgen.lower.transposing import Transposed
 from scopt.check.functions.conditionals import branches
 from scopt.check.functions.counters import COUNTER, TOLD, check_counter, check_told
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.helper_functions import MEMORY, THREADS, check_helpers, check_memory, check_threads
 from scopt.check.functions.kernels import check_kernel
+from scopt.check.functions.row_sums import check_sums
 from scopt.check.functions.transposed import check_transposed
 from scopt.check.functions.workshop import Workshop
 from scopt.diagnostics import InternalError, Location
@@ -30,13 +32,14 @@ def check_functions(
     definitions: Sequence[str],
     kernels: Sequence[Kernel] = (),
     transposed: Sequence[Transposed] = (),
+    sums: Sequence[RowSums] = (),
     *,
     helpers: Collection[str] = (),
     long_type: str,
     reserved: Collection[str] = frozenset(),
     workshop: Workshop | None = None,
 ) -> None:
-    """Raise InternalError unless these texts, as they will be written, define all kernels and copies and other
+    """Raise InternalError unless these texts, as they will be written, define all kernels, copies and sums and other
     functions only such as are known, and each computes in every configuration of the compiler what it has to.
 
     location: of the region that calls them. helpers: those that it calls, which have to be among the texts. long_type,
@@ -44,7 +47,7 @@ def check_functions(
     again.
     """
     workshop = workshop or Workshop()
-    known: dict[str, Kernel | Transposed] = {one.name: one for one in kernels} | {one.name: one for one in transposed}
+    known: dict[str, Kernel | Transposed | RowSums] = {one.name: one for one in (*kernels, *transposed, *sums)}
     missing = set(known) | {helper_name(helper, frozenset(reserved)) for helper in helpers}
     includes = False
     for text in definitions:
@@ -69,7 +72,7 @@ def _check_one(
     location: Location,
     text: str,
     names: Sequence[str],
-    known: Mapping[str, Kernel | Transposed],
+    known: Mapping[str, Kernel | Transposed | RowSums],
     long_type: str,
     reserved: frozenset[str],
 ) -> set[str]:
@@ -84,6 +87,8 @@ def _check_one(
         function = known[own[0]]
         if isinstance(function, Kernel):
             check = lambda: check_kernel(workshop, function, text)  # noqa: E731
+        elif isinstance(function, RowSums):
+            check = lambda: check_sums(workshop, function, text)  # noqa: E731
         else:
             check = lambda: check_transposed(workshop, function, text)  # noqa: E731
         key: tuple[object, ...] = (_anonymous(text, own[0]), _fingerprint(function))
@@ -130,8 +135,11 @@ def _anonymous(text: str, name: str) -> str:
     return re.sub(rf"\b{name}(?=\b|_)", "$", text)
 
 
-def _fingerprint(function: Kernel | Transposed) -> tuple[object, ...]:
+def _fingerprint(function: Kernel | Transposed | RowSums) -> tuple[object, ...]:
     """The same for functions that are to compute the same."""
+    if isinstance(function, RowSums):
+        counts = function.rows, function.common, function.scalars, function.width
+        return function.op, function.type, counts, function.long_type, _shape(function.operand, {})
     if isinstance(function, Transposed):
         leaves: dict[ir.Node, str] = {
             function.source: "source",
