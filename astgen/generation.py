@@ -49,12 +49,13 @@ from scopt.astgen.passes.turned_sums import Summing, with_turned_sums
 from scopt.astgen.passes.two_forms import with_two_forms
 from scopt.astgen.passes.whole_windows import with_whole_windows
 from scopt.astgen.passes.wide_vectors import with_wide_vectors
+from scopt.astgen.rewrite_setting import Setting
 from scopt.astgen.row_memory import memory_tests
 from scopt.astgen.worth import check_nest, check_sizes, threads_condition
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
 from scopt.ir.nest_walks import calls
-from scopt.ir.scop import Dependences, LoopDirective, Scop
+from scopt.ir.scop import Dependences, Scop
 from scopt.ir.walks import used_names
 from scopt.machine import Machine
 from scopt.machine.costs import short_row
@@ -96,18 +97,6 @@ class Program(Struct, frozen=True, eq=False):
     summing: Summing = Summing()
 
 
-class Setting(Struct, frozen=True, eq=False):
-    """What rewrites look at besides. wishes: loops that pragmas name.
-    judged: nobody asks for it, so that it has to pay. sized: small sizes get the original.
-    beside: names by which one thread reaches memory between two runs of the region; None if that isn't known."""
-
-    options: Options
-    wishes: tuple[LoopDirective, ...]
-    judged: bool
-    sized: bool = False
-    beside: frozenset[str] | None = frozenset()
-
-
 class Rewrite(Struct, frozen=True):
     """name: for people, and for `Watch`. what: one line about it."""
 
@@ -142,9 +131,8 @@ def guard_of(program: Program, options: Options) -> str:
 def emitted(program: Program) -> Emitted:
     """The program as C."""
     declarations = math_declarations(program.scop, program.nest)
-    turns = (function.text for function in turning_functions(program))
-    sums = (function.text for function in program.summing.functions)
-    definitions = (*program.buffered.definitions, *turns, *sums, *program.lowered.definitions, *declarations)
+    functions = (one.text for one in (*turning_functions(program), *program.summing.functions))
+    definitions = (*program.buffered.definitions, *functions, *program.lowered.definitions, *declarations)
     return emit(program.scop, program.nest, definitions=definitions)
 
 
@@ -225,11 +213,10 @@ def _uncopied_loops(program: Program, setting: Setting) -> Program:
 
 
 def _turned_sums(program: Program, setting: Setting) -> Program:
-    """What the user's pragmas ask for stays, and so does what has no vectors."""
-    if setting.wishes or not setting.options.simd:
+    if setting.wishes or not setting.options.simd:  # what the user's pragmas ask for stays
         return program
-    machine = setting.options.machine
-    scop, nest, summing = with_turned_sums(program.source, program.scop, stand_ins(program), program.nest, machine)
+    own, machine = stand_ins(program), setting.options.machine
+    scop, nest, summing = with_turned_sums(program.source, program.scop, own, program.nest, machine)
     return replace(program, scop=scop, nest=nest, summing=summing)
 
 

@@ -4,13 +4,13 @@ lanes, by a transposition in registers.
 Of rows beside each other (`scopt.scheduler.decisions.strips`) each step adds a number to each row's sum, and these
 numbers lie in different lines: element by element, or gathered, that takes several times as long as the additions do
 (measured: 8 rows of doubles, 0.55 ns an element; by this function 0.15). Here as many rows as a vector has lanes are
-read along their steps, as many steps at a time, and turned as `scopt.astgen.lower.transposing` turns panels, but nothing
-is written. Only where the target has such vectors; elsewhere, and for what is left, row by row in variables.
+read along their steps, as many steps at a time, and turned as `scopt.astgen.lower.transposing` turns panels; nothing is
+written. Only where the target has such vectors; elsewhere, and for what is left, row by row in variables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,21 +25,28 @@ from scopt.machine.targets import SHUFFLES
 _LETTERS = "abcdef"
 
 
-class RowSums(Struct, frozen=True, eq=False):
-    """``sums[i] op operand of rows[i * length + k] and common[k]``, for 0 <= i < width, 0 <= k < count, each i's in the
-    order of k.
+class Update(Struct, frozen=True, eq=False):
+    """``target op value``. target: `own0`, …, a cell of the row's, or `temporary0`, …, which each step sets anew."""
 
-    op: ``+=`` or ``-=``. operand: over `row0`, `row1`, …, which have their own lengths, `common0`, … and `scalar0`, …,
-    variables that stay. rows, common, scalars: how many there are. lanes: of the vectors that rows are turned in, a
-    power of two that divides the width.
+    target: str
+    op: str
+    value: ir.Node
+
+
+class RowSums(Struct, frozen=True, eq=False):
+    """For 0 <= k < count, for 0 <= i < width: the updates, one after the other; those of one i in the order of k.
+
+    Values are over `row0`, … (``row0[i * length0 + k]``), `common0`, … (``common0[k]``), `own0`, … (``own0[i]``),
+    `scalar0`, …, variables that stay, and temporaries. rows, common, scalars, own: how many there are. lanes: of the
+    vectors that rows are turned in, a power of two that divides the width.
     """
 
     name: str
-    op: str
-    operand: ir.Node
+    updates: tuple[Update, ...]
     rows: int
     common: int
     scalars: int
+    own: int
     type: CType
     width: int
     long_type: str
@@ -53,6 +60,11 @@ class RowSums(Struct, frozen=True, eq=False):
     def same(self, other: RowSums) -> bool:
         """Whether another function does the same."""
         return replace(self, name=other.name).text == other.text
+
+    @property
+    def written(self) -> frozenset[str]:
+        """The row's cells that are updated."""
+        return frozenset(one.target for one in self.updates if one.target.startswith("own"))
 
     # --- pieces -------------------------------------------------------------------------------------------------------
 
@@ -79,23 +91,30 @@ class RowSums(Struct, frozen=True, eq=False):
         yield "#elif defined(__GNUC__)"
         yield "__attribute__((noinline, noclone))"
         yield "#endif"
-        long, kind = self.long_type, self.type.spelling
-        rows = "".join(f", const {kind} *restrict row{k}, {long} length{k}" for k in range(self.rows))
-        common = "".join(f", const {kind} *restrict common{k}" for k in range(self.common))
-        scalars = "".join(f", {kind} scalar{k}" for k in range(self.scalars))
-        yield f"static void {self.name}({long} count{rows}{common}{scalars}, {kind} *restrict sums) {{"
-        yield f"  {long} k = 0;"
+        yield f"static void {self.name}({', '.join(self.parameters())}) {{"
+        yield f"  {self.long_type} k = 0;"
         yield f"#ifdef {self.name}_vectors"
         yield from (f"  {line}" for line in self.vectors())
         yield "#endif"
         yield from (f"  {line}" for line in self.singles())
         yield "}"
 
+    def parameters(self) -> Iterator[str]:
+        kind = self.type.spelling
+        yield f"{self.long_type} count"
+        for k in range(self.rows):
+            yield f"const {kind} *restrict row{k}, {self.long_type} length{k}"
+        yield from (f"const {kind} *restrict common{k}" for k in range(self.common))
+        yield from (f"{kind} scalar{k}" for k in range(self.scalars))
+        for k in range(self.own):
+            yield f"{'' if f'own{k}' in self.written else 'const '}{kind} *restrict own{k}"
+
     def vectors(self) -> Iterator[str]:
         """As many steps at a time as lanes."""
-        blocks = range(self.width // self.lanes)
+        blocks, cells = range(self.width // self.lanes), [f"own{k}" for k in range(self.own)]
         for block in blocks:
-            yield f"{self.vector} sum{block} = *(const {self.vector} *)(sums + {block * self.lanes});"
+            for cell in cells:
+                yield f"{self.vector} {cell}_{block} = *(const {self.vector} *)({cell} + {block * self.lanes});"
         yield f"for (; k + {self.lanes} <= count; k += {self.lanes}) {{"
         for block in blocks:
             yield "  {"
@@ -103,7 +122,9 @@ class RowSums(Struct, frozen=True, eq=False):
             yield "  }"
         yield "}"
         for block in blocks:
-            yield f"*({self.vector} *)(sums + {block * self.lanes}) = sum{block};"
+            for cell in cells:
+                if cell in self.written:
+                    yield f"*({self.vector} *)({cell} + {block * self.lanes}) = {cell}_{block};"
 
     def block(self, block: int) -> Iterator[str]:
         """Rows as lanes. Each round puts the elements of two vectors, that are half of all apart, one by one beside
@@ -120,31 +141,48 @@ class RowSums(Struct, frozen=True, eq=False):
                     first, second = (f"{self.name}_{way}({before}{k}, {before}{k + half})" for way in ("low", "high"))
                     yield f"{self.vector} {after}{2 * k} = {first}, {after}{2 * k + 1} = {second};"
                 before = after
-        last = _LETTERS[rounds]
         for k in range(self.lanes):
-            value = self.value(lambda row, k=k: f"r{row}{last}{k}", lambda one, k=k: f"common{one}[k + {k}]")
-            yield f"sum{block} {self.op} {value};"
+            rows = [f"r{row}{_LETTERS[rounds]}{k}" for row in range(self.rows)]
+            common = [f"common{one}[k + {k}]" for one in range(self.common)]
+            yield from self.step(self.vector, rows, common, [f"own{one}_{block}" for one in range(self.own)])
 
     def singles(self) -> Iterator[str]:
         """One step at a time."""
-        kind = self.type.spelling
-        yield f"{kind} {', '.join(f'one{i} = sums[{i}]' for i in range(self.width))};"
+        kind, cells = self.type.spelling, [f"own{k}" for k in range(self.own)]
+        for cell in cells:
+            yield f"{kind} {', '.join(f'{cell}_at{i} = {cell}[{i}]' for i in range(self.width))};"
         yield "for (; k < count; k++) {"
         for i in range(self.width):
-            value = self.value(lambda row, i=i: f"row{row}[{i} * length{row} + k]", lambda one: f"common{one}[k]")
-            yield f"  one{i} {self.op} {value};"
+            rows = [f"row{row}[{i} * length{row} + k]" for row in range(self.rows)]
+            common = [f"common{one}[k]" for one in range(self.common)]
+            own = [f"own{one}_at{i}" for one in range(self.own)]
+            yield from (f"  {line}" for line in self.step(kind, rows, common, own))
         yield "}"
-        yield " ".join(f"sums[{i}] = one{i};" for i in range(self.width))
+        for cell in cells:
+            if cell in self.written:
+                yield " ".join(f"{cell}[{i}] = {cell}_at{i};" for i in range(self.width))
 
-    def value(self, row: Callable[[int], str], common: Callable[[int], str]) -> str:
-        """The operand, given texts for its parts."""
-        texts = {f"row{k}": row(k) for k in range(self.rows)} | {f"common{k}": common(k) for k in range(self.common)}
-        return str(PlainGenerator().visit(self.operand_of({name: ir.ID(text) for name, text in texts.items()})))
+    def step(self, kind: str, rows: Sequence[str], common: Sequence[str], own: Sequence[str]) -> Iterator[str]:
+        """The updates, given texts for their parts. kind: type of temporaries."""
+        parts = (("row", rows), ("common", common), ("own", own))
+        texts = {f"{what}{k}": text for what, found in parts for k, text in enumerate(found)}
+        values = {name: ir.ID(text) for name, text in texts.items()}
+        lines = []
+        for one in self.updates:
+            value = PlainGenerator().visit(value_of(one, values))
+            named = texts.get(one.target)
+            lines.append(f"{named} {one.op} {value};" if named else f"{kind} {one.target} = {value};")
+        if any(one.target not in texts for one in self.updates):
+            lines = ["{", *(f"  {line}" for line in lines), "}"]
+        yield from lines
 
-    def operand_of(self, values: Mapping[str, ir.Node]) -> ir.Node:
-        """The operand with others in place of its names."""
-        named = (node for node in walk(self.operand) if isinstance(node, ir.ID))
-        return with_nodes(self.operand, {node: values[node.name] for node in named if node.name in values})
+
+def value_of(update: Update, values: Mapping[str, ir.Node]) -> ir.Node:
+    """An update's value with others in place of its names."""
+    named = (node for node in walk(update.value) if isinstance(node, ir.ID))
+    become: dict[ir.Node, ir.Node] = {node: values[node.name] for node in named if node.name in values}
+    made: ir.Node = with_nodes(update.value, become)
+    return made
 
 
 def function_name(number: str, others: int) -> str:

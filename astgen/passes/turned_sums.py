@@ -7,7 +7,7 @@ operation a step, each still in its order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 from msgspec import Struct, field
@@ -15,30 +15,40 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.lower.body_syntax import address, call, row_length
-from scopt.astgen.lower.row_sums import RowSums, function_name
+from scopt.astgen.lower.row_sums import RowSums, Update, function_name
 from scopt.astgen.lower.strip_statements import statement_of
-from scopt.astgen.lower.tile_records import Turned
 from scopt.astgen.lower.transposing import turned_lanes
 from scopt.ir.ctypes import plain_type
 from scopt.ir.expr import names, plus, substitute, subtract
 from scopt.ir.nest import Block, Call, Const, Expr, For, LoopNest, Name
 from scopt.ir.nest_walks import Item, map_block
 from scopt.ir.references import is_cell
-from scopt.ir.scop import Access, CType, Scop, Statement
-from scopt.ir.walks import same_tree, with_nodes
+from scopt.ir.scop import Access, Array, CType, Scop, Statement
+from scopt.ir.walks import same_tree, used_names, with_nodes
 from scopt.machine import Machine
 from scopt.poly.linear import subscript_rows
 
 _FLOATING = ("float", "double")
 # Steps that a block has at most: shorter rows have none, or one.
 _FEW = 8
+# Statements, and rows' operands, at most: what is turned has to stay in registers (chosen).
+_STATEMENTS, _ROWS = 6, 2
+
+
+class Summed(Struct, frozen=True, eq=False):
+    """statements: what a call does for each row and step, in their order. row, step: positions of the iterators that
+    move; in their place the call has the first ones'. width: rows."""
+
+    statements: tuple[str, ...]
+    row: int
+    step: int
+    width: int
 
 
 class Summing(Struct, frozen=True, eq=False):
-    """What calls of such functions stand for. turned: by name of the statement of one step of one row, the call for
-    all. functions: that they call."""
+    """What calls stand for, by name of their statement. functions: that they call."""
 
-    turned: Mapping[str, Turned] = {}
+    calls: Mapping[str, Summed] = {}
     functions: tuple[RowSums, ...] = ()
 
 
@@ -49,186 +59,259 @@ def with_turned_sums(
     statement of the nest that isn't the source's own, the one that it stands for."""
     maker = _Maker(source, scop, originals, machine)
     body = map_block(nest.body, maker.item)
-    made = (one for one in maker.made.values() if one is not None)
+    made = [one for one in maker.made.values() if one is not None]
     whole = replace(scop, statements=(*scop.statements, *(one.statement for one in made)))
-    turned = {name: one.turned for name, one in maker.made.items() if one is not None}
-    return whole, LoopNest(body), Summing(turned, tuple(maker.functions))
+    return whole, LoopNest(body), Summing({one.statement.name: one.summed for one in made}, tuple(maker.functions))
 
 
 class _Sum(Struct, frozen=True, eq=False):
-    """statement: the call. turned: what it stands for. width: rows."""
+    """statement: the call. summed: what it stands for."""
 
     statement: Statement
-    turned: Turned
-    width: int
+    summed: Summed
 
 
 class _Maker(Struct, eq=False):
-    """made: by name of a statement, its sums in one call; None where there are none."""
+    """made: by names of the statements, their sums in one call; None where there are none."""
 
     source: Scop
     scop: Scop
     originals: Mapping[str, str]
     machine: Machine
-    made: dict[str, _Sum | None] = field(default_factory=dict)
+    made: dict[tuple[str, ...], _Sum | None] = field(default_factory=dict)
     functions: list[RowSums] = field(default_factory=list)
 
     def item(self, item: Item) -> tuple[Item, ...]:
         match item:
-            case For(step=1, body=Block((Call() as first, *others)), lower=lower, upper=upper) if item.mark.beside:
-                length = plus(subtract(upper, lower), 1)
-                if not isinstance(length, Const) or length.value >= _FEW:
-                    place = _place(item, first, others)
-                    made = None if place is None else self.sums(first.statement, *place, 1 + len(others))
-                    if made is not None:
-                        return (_in_one_call(made, item, first, length),)
+            case For(step=1, body=Block((Call() as first, *_) as inside), lower=lower, upper=upper) if item.mark.beside:
+                length, summed = plus(subtract(upper, lower), 1), _place(item, inside)
+                short = isinstance(length, Const) and length.value < _FEW
+                made = self.sums(summed) if summed is not None and not short else None
+                if made is not None:
+                    return (_in_one_call(made, item, first, length),)
         return (item,)
 
-    def sums(self, name: str, row: int, step: int, width: int) -> _Sum | None:
-        """Of a statement whose iterators at these places go through rows and steps."""
-        if name not in self.made:
-            self.made[name] = self.new(self.scop.statement(name), row, step, width)
-        found = self.made[name]
-        same = found is not None and (found.turned.row, found.turned.step, found.width) == (row, step, width)
+    def sums(self, summed: Summed) -> _Sum | None:
+        key = summed.statements
+        if key not in self.made:
+            self.made[key] = self.new(summed)
+        found = self.made[key]
+        same = found is not None and (found.summed.row, found.summed.step, found.summed.width) == (
+            summed.row,
+            summed.step,
+            summed.width,
+        )
         return found if same else None
 
-    def new(self, statement: Statement, row: int, step: int, width: int) -> _Sum | None:
-        original = self.source.statement(self.originals.get(statement.name, statement.name))
-        moving = statement.iterators[row], statement.iterators[step]
-        match statement.body:
-            case ir.Assignment(op="+=" | "-=" as op, lvalue=ir.ArrayRef(name=ir.ID(name=buffer)) as cell, rvalue=value):
-                ctype = self.type_of(buffer, width)
-            case _:
+    def new(self, summed: Summed) -> _Sum | None:
+        statements = [self.scop.statement(name) for name in summed.statements]
+        iterators = statements[0].iterators
+        if any(one.iterators != iterators for one in statements):
+            return None
+        moving = iterators[summed.row], iterators[summed.step]
+        parts = _Parts(self.source, self.scop, moving, summed.width)
+        updates = []
+        for one in statements:
+            update = parts.update(one, self.source.statement(self.originals.get(one.name, one.name)))
+            if update is None:
                 return None
-        if ctype is None or not set(moving) <= set(original.iterators):
+            updates.append(update)
+        function = self.function(parts, tuple(updates))
+        if function is None:
             return None
-        parts = _Parts(self.source, original, *map(original.iterators.index, moving), ctype)
-        operand = parts.operand(value)
-        lanes = turned_lanes(ctype, width, self.machine)
-        if operand is None or not parts.rows or lanes < 2 or width % lanes:
-            return None
-        counts = len(parts.rows), len(parts.common), len(parts.scalars)
-        function = self.function(op, operand, counts, ctype, width, lanes)
-        body = call(function.name, [ir.ID("$count"), *parts.arguments(), address(cell)])
-        iterators = [*statement.iterators, "$count"]
-        name = f"{statement.name}_summed"
-        domain = isl.Set(f"{{ {name}[{', '.join(f'x{k}' for k in range(len(iterators)))}] }}")
-        return _Sum(statement_of(self.source, name, domain, iterators, body), Turned(name, row, step), width)
+        name, inside = f"{statements[0].name}_summed", [*iterators, "$count"]
+        domain = isl.Set(f"{{ {name}[{', '.join(f'x{k}' for k in range(len(inside)))}] }}")
+        body = call(function.name, [ir.ID("$count"), *parts.arguments()])
+        return _Sum(statement_of(self.source, name, domain, inside, body), summed)
 
-    def type_of(self, buffer: str, width: int) -> CType | None:
-        """Of the cells of a buffer of our own that has one for each row."""
-        if buffer in self.source.arrays or buffer not in self.scop.arrays:
-            return None
-        array = self.scop.arrays[buffer]
-        ctype = plain_type(array.type, self.scop.long_type)
-        fits = array.rank == 1 and array.sizes == (width,) and array.spelling == buffer
-        return ctype if fits and ctype is not None and ctype.spelling in _FLOATING else None
-
-    def function(
-        self, op: str, operand: ir.Node, counts: tuple[int, int, int], ctype: CType, width: int, lanes: int
-    ) -> RowSums:
+    def function(self, parts: _Parts, updates: tuple[Update, ...]) -> RowSums | None:
         """One that was made, if it does the same."""
+        if len(parts.types) != 1 or not 0 < len(parts.rows) <= _ROWS or parts.clash():
+            return None
+        (ctype,) = parts.types.values()
+        lanes = turned_lanes(ctype, parts.width, self.machine)
+        if lanes < 2 or parts.width % lanes or not any(one.target.startswith("own") for one in updates):
+            return None
         name = function_name(self.source.name.removeprefix("scop"), len(self.functions))
-        made = RowSums(name, op, operand, *counts, ctype, width, self.source.long_type, lanes)
+        counts = len(parts.rows), len(parts.common), len(parts.scalars), len(parts.own)
+        made = RowSums(name, updates, *counts, ctype, parts.width, self.source.long_type, lanes)
         same = next((one for one in self.functions if one.same(made)), None)
         if same is None:
             self.functions.append(made)
         return same or made
 
 
-def _place(loop: For, first: Call, others: list[Item]) -> tuple[int, int] | None:
-    """Which arguments of a statement are the row, and the step, where calls beside each other are for rows that follow
-    each other."""
-    calls = [first, *(one for one in others if isinstance(one, Call))]
-    if len(calls) <= len(others) or {one.statement for one in calls} != {first.statement} or first.held:
+def _place(loop: For, inside: Sequence[Item]) -> Summed | None:
+    """What calls beside each other do, where they are for rows that follow each other."""
+    calls = [one for one in inside if isinstance(one, Call)]
+    if len(calls) < len(inside) or any(one.held for one in calls):
         return None
-    apart = {k for one in calls for k, pair in enumerate(zip(one.args, first.args, strict=True)) if pair[0] != pair[1]}
-    along = [k for k, argument in enumerate(first.args) if loop.iterator in names(argument)]
-    if len(apart) != 1 or len(along) != 1 or apart == {*along}:
+    width = sum(one.statement == calls[0].statement for one in calls)
+    each = len(calls) // width
+    group = [one.statement for one in calls[:each]]
+    if [one.statement for one in calls] != group * width or len(set(group)) < each or each > _STATEMENTS:
+        return None
+    first = calls[0].args
+    apart = {k for one in calls for k, pair in enumerate(zip(one.args, first, strict=False)) if pair[0] != pair[1]}
+    along = [k for k, argument in enumerate(first) if loop.iterator in names(argument)]
+    if len(apart) != 1 or len(along) != 1 or apart == {*along} or any(len(one.args) != len(first) for one in calls):
         return None
     (row,), (step,) = apart, along
-    follow = all(subtract(one.args[row], first.args[row]) == Const(k) for k, one in enumerate(calls))
-    steady = loop.iterator not in names(subtract(first.args[step], Name(loop.iterator)))
-    return (row, step) if follow and steady and not any(one.held for one in calls) else None
+    follow = all(subtract(one.args[row], first[row]) == Const(k // each) for k, one in enumerate(calls))
+    steady = loop.iterator not in names(subtract(first[step], Name(loop.iterator)))
+    return Summed(tuple(group), row, step, width) if follow and steady else None
 
 
 def _in_one_call(made: _Sum, loop: For, first: Call, length: Expr) -> Call:
-    args = list(first.args)
-    args[made.turned.step] = substitute(args[made.turned.step], {loop.iterator: loop.lower})
-    return Call(made.turned.name, (*args, length))
+    args, step = list(first.args), made.summed.step
+    args[step] = substitute(args[step], {loop.iterator: loop.lower})
+    return Call(made.statement.name, (*args, length))
 
 
 class _Parts(Struct, eq=False):
-    """The references of an operand. row, step: positions among the iterators of the statement. ctype: what all of them
-    are of. rows, common: cells that move along the steps, of rows of their own and of none; with the subscript that the
-    row moves. scalars: variables that stay."""
+    """The references of some statements. moving: iterators of rows and steps. rows, common: cells that move along the
+    steps, of rows of their own (with the subscript that the row moves) and of none. own: cells that move with the row
+    alone, side by side. scalars: variables that stay. temporaries: those that each step sets first. types: of all of
+    them, but for typedefs' names, by spelling. read, written: arrays of the source."""
 
     source: Scop
-    statement: Statement
-    row: int
-    step: int
-    ctype: CType
+    scop: Scop
+    moving: tuple[str, str]
+    width: int
     rows: list[tuple[ir.ArrayRef, int]] = field(default_factory=list)
     common: list[ir.ArrayRef] = field(default_factory=list)
+    own: list[ir.ArrayRef] = field(default_factory=list)
     scalars: list[ir.ID] = field(default_factory=list)
+    temporaries: list[str] = field(default_factory=list)
+    types: dict[str, CType] = field(default_factory=dict)
+    read: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
 
-    def operand(self, value: ir.Node) -> ir.Node | None:
-        """An expression over names for its references; None if it has other parts."""
-        become = dict(self.named(value))
-        return with_nodes(value, become) if None not in become.values() else None
+    def update(self, statement: Statement, original: Statement) -> Update | None:
+        """What a statement does, over names for its references; None if it has other parts."""
+        match statement.body:
+            case ir.Assignment(op="+=" | "-=" | "=" as op, lvalue=target, rvalue=value):
+                become = dict(self.named(value, original))
+                if None in become.values():
+                    return None
+                made = with_nodes(value, become)
+                name = self.target(target, op, original)
+                return None if name is None else Update(name, op, made)
+        return None
 
-    def named(self, node: ir.Node) -> Iterator[tuple[ir.Node, ir.ID | None]]:
+    def target(self, node: ir.Node, op: str, original: Statement) -> str | None:
+        if isinstance(node, ir.ID):
+            array = next((one for one in self.source.arrays.values() if one.spelling == node.name), None)
+            plain = array is not None and not array.rank and array.private and op == "="
+            known = node.name in self.temporaries or any(one.name == node.name for one in self.scalars)
+            if array is None or not plain or known or not self.has_type(array):
+                return None
+            self.temporaries.append(node.name)
+            return f"temporary{len(self.temporaries) - 1}"
+        found = self.cell(node, original) if isinstance(node, ir.ArrayRef) else None
+        return found if found is not None and found.startswith("own") else None
+
+    def named(self, node: ir.Node, original: Statement) -> Iterator[tuple[ir.Node, ir.ID | None]]:
         match node:
             case ir.BinaryOp(op="+" | "-" | "*" | "/", left=left, right=right):
-                yield from self.named(left)
-                yield from self.named(right)
+                yield from self.named(left, original)
+                yield from self.named(right, original)
             case ir.UnaryOp(op="-", expr=inner):
-                yield from self.named(inner)
-            case ir.Constant(type=kind) if kind == self.ctype.spelling:
-                return
-            case ir.ArrayRef() | ir.ID():
-                yield node, self.name_of(node)
+                yield from self.named(inner, original)
+            case ir.Constant(type=kind) if kind in _FLOATING:
+                self.types.setdefault(kind, CType(kind))
+            case ir.ID(name=name) if name in self.temporaries:
+                yield node, ir.ID(f"temporary{self.temporaries.index(name)}")
+            case ir.ID(name=name):
+                array = next((one for one in self.source.arrays.values() if one.spelling == name), None)
+                plain = array is not None and not array.rank and self.has_type(array)
+                yield node, ir.ID(_listed(self.scalars, node, "scalar")) if plain else None
+            case ir.ArrayRef():
+                found = self.cell(node, original)
+                yield node, None if found is None else ir.ID(found)
             case _:
                 yield node, None
 
-    def name_of(self, node: ir.ArrayRef | ir.ID) -> ir.ID | None:
-        """What stands for a reference."""
-        access = next((one for one in self.statement.accesses if same_tree(one.node, node)), None)
-        if access is None or access.kind != "read" or not self.has_type(access):
+    def cell(self, node: ir.ArrayRef, original: Statement) -> str | None:
+        """The name of a cell."""
+        buffer = self.buffer(node)
+        if buffer is not None:
+            fits = buffer.rank == 1 and buffer.sizes == (self.width,) and self.moving[0] in used_names(node.subscript)
+            return _listed(self.own, node, "own") if fits and self.has_type(buffer) else None
+        access = next((one for one in original.accesses if same_tree(one.node, node)), None)
+        array = self.source.arrays[access.array] if access is not None else None
+        if access is None or array is None or array.rows or not self.has_type(array):
             return None
-        array = self.source.arrays[access.array]
-        if isinstance(node, ir.ID):
-            return _listed(self.scalars, node, "scalar") if not array.rank and node.name == array.spelling else None
-        rows = subscript_rows(access.relation)
-        if rows is None or array.rows or not is_cell(node, array.spelling, array.rank):
+        rows = self.moves(access, original)
+        if rows is None or not is_cell(node, array.spelling, array.rank):
             return None
-        *outer, last = ((one[self.row], one[self.step]) for one in rows)
+        *outer, last = rows
         moved = [k for k, moves in enumerate(outer) if moves != (0, 0)]
-        if last != (0, 1):
+        (self.written if access.is_write else self.read).add(access.array)
+        if last == (1, 0) and not moved:
+            return _listed(self.own, node, "own")
+        if last != (0, 1) or len(moved) > 1:
             return None
         if not moved:
             return _listed(self.common, node, "common")
-        if len(moved) != 1 or outer[moved[0]] != (1, 0):
+        if outer[moved[0]] != (1, 0):
             return None
         known = next((k for k, (one, _) in enumerate(self.rows) if same_tree(one, node)), len(self.rows))
         if known == len(self.rows):
             self.rows.append((node, moved[0]))
-        return ir.ID(f"row{known}")
+        return f"row{known}"
 
-    def has_type(self, access: Access) -> bool:
-        own = plain_type(self.source.arrays[access.array].type, self.source.long_type)
-        return own is not None and own.spelling == self.ctype.spelling and not (own.volatile or own.atomic)
+    def buffer(self, node: ir.ArrayRef) -> Array | None:
+        """The one of our own that a reference is to."""
+        if not isinstance(node.name, ir.ID):
+            return None
+        arrays = self.scop.arrays.items()
+        return next(
+            (one for key, one in arrays if key not in self.source.arrays and one.spelling == node.name.name), None
+        )
+
+    def moves(self, access: Access, original: Statement) -> list[tuple[int, int]] | None:
+        """By how much each subscript grows with the row, and with the step."""
+        rows = subscript_rows(access.relation)
+        if rows is None or not set(self.moving) <= set(original.iterators):
+            return None
+        row, step = map(original.iterators.index, self.moving)
+        return [(int(one[row]), int(one[step])) for one in rows]
+
+    def has_type(self, array: Array) -> bool:
+        own = plain_type(array.type, self.source.long_type)
+        if own is None or own.spelling not in _FLOATING or own.volatile or own.atomic:
+            return False
+        self.types[own.spelling] = own
+        return True
+
+    def clash(self) -> bool:
+        """Whether an array that is written is read in another way, too: what is turned is read before."""
+        cells = [one for one in self.own if self.buffer(one) is None]
+        others = {str(name) for one in (*(row for row, _ in self.rows), *self.common) for name in _base(one)}
+        mine = [name for one in cells for name in _base(one)]
+        written = {self.source.arrays[name].spelling for name in self.written}
+        return bool(written & others) or any(mine.count(name) > 1 for name in written)
 
     def arguments(self) -> Iterator[ir.Node]:
         for node, subscript in self.rows:
             yield from (address(node), row_length(node, subscript, self.source.flat))
         yield from map(address, self.common)
         yield from self.scalars
+        yield from map(address, self.own)
 
 
-def _listed(known: list, node: ir.Node, what: str) -> ir.ID:  # type: ignore[type-arg]
+def _base(node: ir.Node) -> Iterator[str]:
+    """The name of a reference's array."""
+    while isinstance(node, ir.ArrayRef):
+        node = node.name
+    if isinstance(node, ir.ID):
+        yield node.name
+
+
+def _listed(known: list, node: ir.Node, what: str) -> str:  # type: ignore[type-arg]
     """The name of a part, which is added to those that are known if it is a new one."""
     place = next((k for k, one in enumerate(known) if same_tree(one, node)), len(known))
     if place == len(known):
         known.append(node)
-    return ir.ID(f"{what}{place}")
+    return f"{what}{place}"

@@ -33,7 +33,7 @@ from scopt.check.parametric import on_parameters
 from scopt.check.read_text import Text
 from scopt.check.reading import expanded, together
 from scopt.check.roles import roles_of
-from scopt.check.row_sums import check_row_sums
+from scopt.check.summed_calls import check_row_sums
 from scopt.check.touched import check_touched
 from scopt.check.turned import check_turned
 from scopt.crew import Crew
@@ -56,7 +56,7 @@ def check_program(program: Program, deps: Dependences, text: Emitted, guard: str
     """
     with Crew(jobs) as crew:
         crew.begin(lambda: _check_functions(program, text))
-        crew.begin(lambda: _check_words(program, text, guard))
+        crew.begin(lambda: _check_words(program, deps, text, guard))
         nest = expanded(program)
         read = nest_to_schedule(program.source, nest)
         roles = roles_of(program, read.schedule)
@@ -72,13 +72,13 @@ def check_program(program: Program, deps: Dependences, text: Emitted, guard: str
         _check_moved(program, deps, own, relaxed, jobs)
 
 
-def _check_words(program: Program, text: Emitted, guard: str) -> None:
+def _check_words(program: Program, deps: Dependences, text: Emitted, guard: str) -> None:
     """What is seen without dates: the text is the nest's, its guard tests what is taken for granted, directives and
     variables stand where they may."""
     check_guard(program.source, guard, program.condition)
     check_printed(program.scop, program.nest, text)
     check_turned(program)
-    check_row_sums(program)
+    check_row_sums(program, deps)
     check_searches(program)
     _check_nesting(program)
     _check_held(program)

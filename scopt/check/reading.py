@@ -17,13 +17,14 @@ from scopt.astgen.passes.chains import accumulated
 from scopt.astgen.passes.eager import SUFFIX
 from scopt.astgen.passes.lanes import SUFFIX as LANE, lane_helper
 from scopt.astgen.passes.picking import PICKED
+from scopt.astgen.passes.turned_sums import Summed
 from scopt.astgen.passes.two_forms import in_one_form
 from scopt.check.eager_conditions import is_eager
 from scopt.check.masks import masked_ones
 from scopt.check.picked_choices import is_picked
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, weighted
-from scopt.ir.nest import Block, Call, Const, Expr, For, LoopNest, Name
+from scopt.ir.nest import Block, Call, Expr, For, LoopNest, Name
 from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Statement
 from scopt.ir.walks import same_tree
@@ -42,8 +43,7 @@ def expanded(program: Program) -> LoopNest:
     steps = {step.many: name for name, step in program.lowered.steps.items()}
     turns = {**program.lowered.turned, **program.buffered.turned}
     packs = {turned.name: name for name, turned in turns.items()}
-    sums = {turned.name: name for name, turned in program.summing.turned.items()}
-    widths = {function.name: function.width for function in program.summing.functions}
+    sums = program.summing.calls
     apart = _apart(program) | masked_ones(program)
     taken = {item.iterator for item in items(program.nest.body) if isinstance(item, For)}
     fresh = (name for k in range(10**9) if (name := f"${k}") not in taken)
@@ -60,9 +60,7 @@ def expanded(program: Program) -> LoopNest:
                 counts = {turned.row: rows, turned.step: count}
                 return (_loops(next(fresh), next(fresh), packs[many], args, counts, turned.skew),)
             case Call(statement=many) if many in sums:
-                turned, (*args, count) = program.summing.turned[sums[many]], item.args
-                counts = {turned.row: Const(widths[program.scop.statement(many).body.name.name]), turned.step: count}
-                return (_loops(next(fresh), next(fresh), sums[many], args, counts, turned.skew),)
+                return (_steps(next(fresh), next(fresh), sums[many], item),)
             case Call(statement=name) if name in apart:
                 return (replace(item, statement=apart[name]),)
         return (item,)
@@ -100,6 +98,16 @@ def _loops(first: str, second: str, statement: str, args: list[Expr], counts: Ma
     return For(first, args[row], _last(args[row], rows), 1, Block((_loop(second, statement, inner, {step: count}),)))
 
 
+def _steps(first: str, second: str, summed: Summed, call: Call) -> For:
+    """The loops over rows and steps that a call which sums rows up stands for."""
+    *args, count = call.args
+    inner = list(args)
+    inner[summed.row], inner[summed.step] = Name(first), Name(second)
+    body = Block(tuple(Call(name, tuple(inner)) for name in summed.statements))
+    steps = For(second, args[summed.step], _last(args[summed.step], count), 1, body)
+    return For(first, args[summed.row], plus(args[summed.row], summed.width - 1), 1, Block((steps,)))
+
+
 def _last(first: Expr, count: Expr) -> Expr:
     return plus(weighted([(1, first), (1, count)]), -1)
 
@@ -108,7 +116,7 @@ def _apart(program: Program) -> dict[str, str]:
     """The statements that call a function for the product that they add, or that evaluate both sides of their
     conditions, and the same ones as they were. Raises InternalError if they differ otherwise."""
     known = {statement.name for statement in program.lowered.scop.statements} | set(masked_ones(program))
-    known |= {turned.name for turned in program.summing.turned.values()}
+    known |= program.summing.calls.keys()
     found, run = {}, {call.statement for call in calls(program.nest.body)}
     for statement in program.scop.statements:
         if statement.name not in known and statement.name in run:

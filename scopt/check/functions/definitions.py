@@ -19,7 +19,7 @@ from scopt.check.functions.counters import COUNTER, TOLD, check_counter, check_t
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.helper_functions import MEMORY, THREADS, check_helpers, check_memory, check_threads
 from scopt.check.functions.kernels import check_kernel
-from scopt.check.functions.row_sums import check_sums
+from scopt.check.functions.sums_of_rows import check_sums
 from scopt.check.functions.transposed import check_transposed
 from scopt.check.functions.workshop import Workshop
 from scopt.diagnostics import InternalError, Location
@@ -47,7 +47,8 @@ def check_functions(
     again.
     """
     workshop = workshop or Workshop()
-    known: dict[str, Kernel | Transposed | RowSums] = {one.name: one for one in (*kernels, *transposed, *sums)}
+    known: dict[str, Kernel | Transposed | RowSums] = {one.name: one for one in kernels}
+    known |= {one.name: one for one in transposed} | {one.name: one for one in sums}
     missing = set(known) | {helper_name(helper, frozenset(reserved)) for helper in helpers}
     includes = False
     for text in definitions:
@@ -138,8 +139,9 @@ def _anonymous(text: str, name: str) -> str:
 def _fingerprint(function: Kernel | Transposed | RowSums) -> tuple[object, ...]:
     """The same for functions that are to compute the same."""
     if isinstance(function, RowSums):
-        counts = function.rows, function.common, function.scalars, function.width
-        return function.op, function.type, counts, function.long_type, _shape(function.operand, {})
+        operands = function.rows, function.common, function.scalars, function.own, function.width
+        updates = tuple((one.target, one.op, _shape(one.value, {})) for one in function.updates)
+        return updates, function.type, operands, function.long_type
     if isinstance(function, Transposed):
         leaves: dict[ir.Node, str] = {
             function.source: "source",

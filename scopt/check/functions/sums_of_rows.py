@@ -1,8 +1,8 @@
-"""Whether the function that sums up along several rows adds what it has to, in its order, in every configuration."""
+"""Whether the function that sums up along several rows does its updates, in their order, in every configuration."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -24,7 +24,7 @@ _SLACK = 50
 
 
 def check_sums(workshop: Workshop, function: RowSums, text: str) -> None:
-    """Raise Fault unless the function of that name in the text adds the operands of all steps to each row's sum."""
+    """Raise Fault unless the function of that name in the text does the updates of all steps for each row."""
     meaning = _Meaning(workshop.terms, function)
     check_forms(workshop, function, text, lambda form: _check_form(workshop, meaning, form))
 
@@ -39,18 +39,18 @@ def _check_form(workshop: Workshop, meaning: _Meaning, form: Form) -> None:
         # rows of different operands are at different distances
         lengths = [count + more * (k + 1) for k in range(function.rows)]
         rows = [meaning.row(k, count, length) for k, length in enumerate(lengths)]
-        common = [[meaning.terms.leaf("common", k, step) for step in range(count)] for k in range(function.common)]
-        sums: Memory = [meaning.terms.leaf("sum", i) for i in range(function.width)]
+        common = [meaning.leaves("common", k, count) for k in range(function.common)]
+        own = [meaning.leaves("own", k, function.width) for k in range(function.own)]
         before = [list(one) for one in (*rows, *common)]
         limited(call, _SLACK + 4 * (count + 1) * function.width)
         arguments = [one for pair in zip(rows, lengths, strict=True) for one in pair]
         try:
-            call[function.name](count, *arguments, *common, *meaning.scalars, sums)
+            call[function.name](count, *arguments, *common, *meaning.scalars, *own)
         except StopIteration:
             raise Fault(f"doesn't end, for {count} steps") from None
         except Fault as fault:
             raise Fault(f"{fault}, for {count} steps, {lengths} apart") from fault
-        meaning.compare(count, sums)
+        meaning.compare(count, own)
         if before != [*rows, *common]:
             raise Fault("writes its operands")
 
@@ -72,44 +72,50 @@ class _Meaning(Struct, eq=False):
 
     def __post_init__(self) -> None:
         self.type = spelling(self.function.type.spelling.split())
-        self.scalars = [self.terms.leaf(f"scalar{k}") for k in range(self.function.scalars)]
+        self.scalars = [self.terms.leaf("scalar", k) for k in range(self.function.scalars)]
 
     def signature(self, functions: Functions, declaration: ir.Decl) -> Signature | None:
         """Of the function; there may be no other."""
-        own, long, function = self.type, Whole(self.function.long_type), self.function
-        if declaration.name != function.name or size(own) * 8 != function.type.bits:
+        kind, long, function = Element(self.type), Whole(self.function.long_type), self.function
+        if declaration.name != function.name or size(self.type) * 8 != function.type.bits:
             raise Fault(f"a function '{declaration.name}' that isn't understood")
-        read = Pointer(Element(own), True)
+        read = Pointer(kind, True)
         rows = [one for _ in range(function.rows) for one in (read, long)]
-        scalars = [Element(own)] * function.scalars
-        return Signature((long, *rows, *[read] * function.common, *scalars, Pointer(Element(own), False)), Void())
+        own = [Pointer(kind, f"own{k}" not in function.written) for k in range(function.own)]
+        return Signature((long, *rows, *[read] * function.common, *[kind] * function.scalars, *own), Void())
+
+    def leaves(self, name: str, which: int, count: int) -> Memory:
+        return [self.terms.leaf(name, which, at) for at in range(count)]
 
     def row(self, which: int, count: int, length: int) -> Memory:
         """Elements of all rows; what lies between them isn't to be read."""
         places = {i * length + k: (i, k) for i in range(self.function.width) for k in range(count)}
-        leaves = (self.terms.leaf("row", which, *places[at]) if at in places else None for at in range(_end(places)))
-        return list(leaves)
+        last = max(places, default=-1)
+        return [self.terms.leaf("row", which, *places[at]) if at in places else None for at in range(last + 1)]
 
-    def compare(self, count: int, sums: Memory) -> None:
-        add = self.terms.table(self.function.op[0], self.type)
-        for i, found in enumerate(sums):
-            expected = self.terms.leaf("sum", i)
-            for step in range(count):
-                expected = add[expected, self.value(i, step)]
-            if found != expected:
-                texts = self.terms.text(found), self.terms.text(expected)
-                raise Fault(f"row {i}'s sum becomes {texts[0]}, not {texts[1]}, for {count} steps")
+    def compare(self, count: int, own: Sequence[Memory]) -> None:
+        """own: what the function has made of the rows' cells."""
+        for i in range(self.function.width):
+            expected = self.row_cells(i, count)
+            for k, cells in enumerate(own):
+                if cells[i] != expected[k]:
+                    texts = self.terms.text(cells[i]), self.terms.text(expected[k])
+                    raise Fault(f"cell {k} of row {i} becomes {texts[0]}, not {texts[1]}, for {count} steps")
 
-    def value(self, i: int, step: int) -> Term:
-        """The operand of a row's step."""
+    def row_cells(self, i: int, count: int) -> list[Term]:
+        """A row's cells after so many steps."""
         function = self.function
-        leaves = {f"row{k}": self.terms.leaf("row", k, i, step) for k in range(function.rows)}
-        leaves |= {f"common{k}": self.terms.leaf("common", k, step) for k in range(function.common)}
-        leaves |= {f"scalar{k}": scalar for k, scalar in enumerate(self.scalars)}
-        return computed(
-            self.terms, function.operand, self.type, lambda n: leaves.get(n.name) if isinstance(n, ir.ID) else None
-        )
+        cells = {f"own{k}": self.terms.leaf("own", k, i) for k in range(function.own)}
+        for step in range(count):
+            known = {f"row{k}": self.terms.leaf("row", k, i, step) for k in range(function.rows)}
+            known |= {f"common{k}": self.terms.leaf("common", k, step) for k in range(function.common)}
+            known |= {f"scalar{k}": scalar for k, scalar in enumerate(self.scalars)}
+            for one in function.updates:
+                value = self.value(one.value, known | cells)
+                if one.op != "=":
+                    value = self.terms.table(one.op[0], self.type)[cells[one.target], value]
+                (cells if one.target in cells else known)[one.target] = value
+        return list(cells.values())
 
-
-def _end(places: dict[int, tuple[int, int]]) -> int:
-    return max(places, default=-1) + 1
+    def value(self, node: ir.Node, known: Mapping[str, Term]) -> Term:
+        return computed(self.terms, node, self.type, lambda n: known.get(n.name) if isinstance(n, ir.ID) else None)

@@ -1,0 +1,20 @@
+"""What rewrites of a transformed region look at besides the region."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from scopt.ir.scop import LoopDirective
+from scopt.options import Options
+
+
+class Setting(Struct, frozen=True, eq=False):
+    """wishes: loops that pragmas name.
+    judged: nobody asks for it, so that it has to pay. sized: small sizes get the original.
+    beside: names by which one thread reaches memory between two runs of the region; None if that isn't known."""
+
+    options: Options
+    wishes: tuple[LoopDirective, ...]
+    judged: bool
+    sized: bool = False
+    beside: frozenset[str] | None = frozenset()
