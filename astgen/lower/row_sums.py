@@ -36,9 +36,9 @@ class Update(Struct, frozen=True, eq=False):
 class RowSums(Struct, frozen=True, eq=False):
     """For 0 <= k < count, for 0 <= i < width: the updates, one after the other; those of one i in the order of k.
 
-    Values are over `row0`, … (``row0[i * length0 + k]``), `common0`, … (``common0[k]``), `own0`, … (``own0[i]``),
-    `scalar0`, …, variables that stay, and temporaries. rows, common, scalars, own: how many there are. lanes: of the
-    vectors that rows are turned in, a power of two that divides the width.
+    Values are over `row0`, … (cell k of row i, each of which has a pointer), `common0`, … (``common0[k]``), `own0`, …
+    (``own0[i]``), `scalar0`, …, variables that stay, and temporaries. rows, common, scalars, own: how many there are.
+    lanes: of the vectors that rows are turned in, a power of two that divides the width.
     """
 
     name: str
@@ -103,7 +103,7 @@ class RowSums(Struct, frozen=True, eq=False):
         kind = self.type.spelling
         yield f"{self.long_type} count"
         for k in range(self.rows):
-            yield f"const {kind} *restrict row{k}, {self.long_type} length{k}"
+            yield from (f"const {kind} *row{k}_{i}" for i in range(self.width))
         yield from (f"const {kind} *restrict common{k}" for k in range(self.common))
         yield from (f"{kind} scalar{k}" for k in range(self.scalars))
         for k in range(self.own):
@@ -133,8 +133,7 @@ class RowSums(Struct, frozen=True, eq=False):
         for row in range(self.rows):
             before = f"r{row}{_LETTERS[0]}"
             for k in range(self.lanes):
-                place = f"row{row} + {block * self.lanes + k} * length{row} + k"
-                yield f"{self.vector} {before}{k} = *(const {self.vector} *)({place});"
+                yield f"{self.vector} {before}{k} = *(const {self.vector} *)(row{row}_{block * self.lanes + k} + k);"
             for letter in _LETTERS[1 : 1 + rounds]:
                 after = f"r{row}{letter}"
                 for k in range(half):
@@ -153,7 +152,7 @@ class RowSums(Struct, frozen=True, eq=False):
             yield f"{kind} {', '.join(f'{cell}_at{i} = {cell}[{i}]' for i in range(self.width))};"
         yield "for (; k < count; k++) {"
         for i in range(self.width):
-            rows = [f"row{row}[{i} * length{row} + k]" for row in range(self.rows)]
+            rows = [f"row{row}_{i}[k]" for row in range(self.rows)]
             common = [f"common{one}[k]" for one in range(self.common)]
             own = [f"own{one}_at{i}" for one in range(self.own)]
             yield from (f"  {line}" for line in self.step(kind, rows, common, own))

@@ -14,9 +14,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.lower.body_syntax import address, call, row_length
+from scopt.astgen.lower.body_syntax import address, call
 from scopt.astgen.lower.row_sums import RowSums, Update, function_name
-from scopt.astgen.lower.strip_statements import statement_of
+from scopt.astgen.lower.strip_statements import plus as added, statement_of
 from scopt.astgen.lower.transposing import turned_lanes
 from scopt.ir.ctypes import plain_type
 from scopt.ir.expr import names, plus, substitute, subtract
@@ -24,7 +24,7 @@ from scopt.ir.nest import Block, Call, Const, Expr, For, LoopNest, Name
 from scopt.ir.nest_walks import Item, map_block
 from scopt.ir.references import is_cell
 from scopt.ir.scop import Access, Array, CType, Scop, Statement
-from scopt.ir.walks import same_tree, used_names, with_nodes
+from scopt.ir.walks import same_tree, used_names, walk, with_nodes
 from scopt.machine import Machine
 from scopt.poly.linear import subscript_rows
 
@@ -83,7 +83,7 @@ class _Maker(Struct, eq=False):
 
     def item(self, item: Item) -> tuple[Item, ...]:
         match item:
-            case For(step=1, body=Block((Call() as first, *_) as inside), lower=lower, upper=upper) if item.mark.beside:
+            case For(step=1, body=Block((Call() as first, *_) as inside), lower=lower, upper=upper) if _is_beside(item):
                 length, summed = plus(subtract(upper, lower), 1), _place(item, inside)
                 short = isinstance(length, Const) and length.value < _FEW
                 made = self.sums(summed) if summed is not None and not short else None
@@ -141,6 +141,12 @@ class _Maker(Struct, eq=False):
         return same or made
 
 
+def _is_beside(loop: For) -> bool:
+    """Whether a loop runs instances of several rows in each step."""
+    mark = loop.mark
+    return (mark.beside or mark.jammed) and not (mark.simd or mark.parallel or mark.reductions)
+
+
 def _place(loop: For, inside: Sequence[Item]) -> Summed | None:
     """What calls beside each other do, where they are for rows that follow each other."""
     calls = [one for one in inside if isinstance(one, Call)]
@@ -170,21 +176,20 @@ def _in_one_call(made: _Sum, loop: For, first: Call, length: Expr) -> Call:
 
 class _Parts(Struct, eq=False):
     """The references of some statements. moving: iterators of rows and steps. rows, common: cells that move along the
-    steps, of rows of their own (with the subscript that the row moves) and of none. own: cells that move with the row
-    alone, side by side. scalars: variables that stay. temporaries: those that each step sets first. types: of all of
-    them, but for typedefs' names, by spelling. read, written: arrays of the source."""
+    steps, of rows of their own and of none. own: cells that move with the row alone, side by side. scalars: variables
+    that stay. temporaries: those that each step sets first. types: of all of them, but for typedefs' names, by
+    spelling. written: arrays of the source."""
 
     source: Scop
     scop: Scop
     moving: tuple[str, str]
     width: int
-    rows: list[tuple[ir.ArrayRef, int]] = field(default_factory=list)
+    rows: list[ir.ArrayRef] = field(default_factory=list)
     common: list[ir.ArrayRef] = field(default_factory=list)
     own: list[ir.ArrayRef] = field(default_factory=list)
     scalars: list[ir.ID] = field(default_factory=list)
     temporaries: list[str] = field(default_factory=list)
     types: dict[str, CType] = field(default_factory=dict)
-    read: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
 
     def update(self, statement: Statement, original: Statement) -> Update | None:
@@ -209,6 +214,7 @@ class _Parts(Struct, eq=False):
             self.temporaries.append(node.name)
             return f"temporary{len(self.temporaries) - 1}"
         found = self.cell(node, original) if isinstance(node, ir.ArrayRef) else None
+        self.written |= {one.array for one in original.accesses if one.is_write}
         return found if found is not None and found.startswith("own") else None
 
     def named(self, node: ir.Node, original: Statement) -> Iterator[tuple[ir.Node, ir.ID | None]]:
@@ -240,26 +246,18 @@ class _Parts(Struct, eq=False):
             return _listed(self.own, node, "own") if fits and self.has_type(buffer) else None
         access = next((one for one in original.accesses if same_tree(one.node, node)), None)
         array = self.source.arrays[access.array] if access is not None else None
-        if access is None or array is None or array.rows or not self.has_type(array):
+        if access is None or array is None or not self.has_type(array):
             return None
         rows = self.moves(access, original)
         if rows is None or not is_cell(node, array.spelling, array.rank):
             return None
         *outer, last = rows
-        moved = [k for k, moves in enumerate(outer) if moves != (0, 0)]
-        (self.written if access.is_write else self.read).add(access.array)
-        if last == (1, 0) and not moved:
-            return _listed(self.own, node, "own")
-        if last != (0, 1) or len(moved) > 1:
+        if any(step for _, step in outer) or last not in ((1, 0), (0, 1)):
             return None
-        if not moved:
-            return _listed(self.common, node, "common")
-        if outer[moved[0]] != (1, 0):
-            return None
-        known = next((k for k, (one, _) in enumerate(self.rows) if same_tree(one, node)), len(self.rows))
-        if known == len(self.rows):
-            self.rows.append((node, moved[0]))
-        return f"row{known}"
+        moved = any(row for row, _ in outer)
+        if last == (1, 0):
+            return None if moved or array.rows else _listed(self.own, node, "own")
+        return _listed(self.rows, node, "row") if moved else _listed(self.common, node, "common")
 
     def buffer(self, node: ir.ArrayRef) -> Array | None:
         """The one of our own that a reference is to."""
@@ -288,17 +286,25 @@ class _Parts(Struct, eq=False):
     def clash(self) -> bool:
         """Whether an array that is written is read in another way, too: what is turned is read before."""
         cells = [one for one in self.own if self.buffer(one) is None]
-        others = {str(name) for one in (*(row for row, _ in self.rows), *self.common) for name in _base(one)}
+        others = {name for one in (*self.rows, *self.common) for name in _base(one)}
         mine = [name for one in cells for name in _base(one)]
         written = {self.source.arrays[name].spelling for name in self.written}
         return bool(written & others) or any(mine.count(name) > 1 for name in written)
 
     def arguments(self) -> Iterator[ir.Node]:
-        for node, subscript in self.rows:
-            yield from (address(node), row_length(node, subscript, self.source.flat))
+        for node in self.rows:
+            yield from (address(next_row(node, self.moving[0], further)) for further in range(self.width))
         yield from map(address, self.common)
         yield from self.scalars
         yield from map(address, self.own)
+
+
+def next_row(node: ir.Node, iterator: str, further: int) -> ir.Node:
+    """A reference to the same cell of a row so much further. iterator: the rows'."""
+    moving = [one for one in walk(node) if isinstance(one, ir.ID) and one.name == iterator]
+    become: dict[ir.Node, ir.Node] = {one: added(one, further) for one in moving}
+    made: ir.Node = with_nodes(node, become)
+    return made
 
 
 def _base(node: ir.Node) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Whether a call that sums several rows up says what the statements say that add one element to one row's sum.
 
-``function(count, &row, length, …, &common, …, scalars, &own, …)`` does its updates for all rows, step by step (shown
+``function(count, &row, &next_row, …, &common, …, scalars, &own, …)`` does its updates for all rows, step by step (shown
 from its text in `scopt.check.functions.sums_of_rows`). In the nest it stands for two loops over the statements
 (`scopt.check.reading`), whose iterators start where the call's do.
 """
@@ -14,9 +14,8 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.generation import Program, stand_ins
-from scopt.astgen.lower.body_syntax import row_length
 from scopt.astgen.lower.row_sums import RowSums, value_of
-from scopt.astgen.passes.turned_sums import Summed
+from scopt.astgen.passes.turned_sums import Summed, next_row
 from scopt.check.subscript_functions import Subscripts, base_of, functions, subscripts_of
 from scopt.diagnostics import InternalError
 from scopt.ir.ctypes import plain_type
@@ -51,7 +50,7 @@ class _Summed(Struct, frozen=True, eq=False):
             self.refuse("sums other rows up")
         values: dict[str, ir.Node] = {}
         for k in range(function.rows):
-            values[f"row{k}"] = self.row(function, arguments.pop(0), arguments.pop(0))
+            values[f"row{k}"] = self.row(function, [arguments.pop(0) for _ in range(function.width)])
         for k in range(function.common):
             values[f"common{k}"] = self.common(function, arguments.pop(0))
         for k in range(function.scalars):
@@ -67,7 +66,7 @@ class _Summed(Struct, frozen=True, eq=False):
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[ir.ID(name="$count"), *arguments])):
                 found = [one for one in self.program.summing.functions if one.name == name]
                 if len(found) == 1:
-                    expected = 2 * found[0].rows + found[0].common + found[0].scalars + found[0].own
+                    expected = found[0].width * found[0].rows + found[0].common + found[0].scalars + found[0].own
                     if len(arguments) == expected:
                         return found[0], list(arguments)
         self.refuse("is no call of a function that sums rows up")
@@ -119,15 +118,16 @@ class _Summed(Struct, frozen=True, eq=False):
 
     # --- where --------------------------------------------------------------------------------------------------------
 
-    def row(self, function: RowSums, argument: ir.Node, length: ir.Node) -> ir.ArrayRef:
-        """Steps lie side by side, rows as far apart as is said."""
-        source = self.reference(function, argument)
+    def row(self, function: RowSums, arguments: list[ir.Node]) -> ir.ArrayRef:
+        """Steps lie side by side, in each row; a row further on is what the reference says it is."""
+        source = self.reference(function, arguments[0])
         *outer, last = map(self.moves, self.linear(source))
-        rows = [k for k, moved in enumerate(outer) if moved != (0, 0)]
-        if last != (0, 1) or len(rows) != 1 or outer[rows[0]] != (1, 0):
+        if last != (0, 1) or any(step for _, step in outer):
             self.refuse("reads other elements")
-        if not same_tree(length, row_length(source, rows[0], self.program.source.flat)):
-            self.refuse("takes rows to be longer, or shorter, than they are")
+        iterator = self.singles[0].iterators[self.summed.row]
+        for further, argument in enumerate(arguments):
+            if not same_tree(argument, ir.UnaryOp("&", next_row(source, iterator, further))):
+                self.refuse("reads other rows")
         return source
 
     def common(self, function: RowSums, argument: ir.Node) -> ir.ArrayRef:
@@ -148,9 +148,14 @@ class _Summed(Struct, frozen=True, eq=False):
             case _:
                 source = self.reference(function, argument)
         *outer, last = map(self.moves, self.linear(source))
-        if last != (1, 0) or any(moved != (0, 0) for moved in outer):
+        if last != (1, 0) or any(moved != (0, 0) for moved in outer) or self.has_rows(source):
             self.refuse("sums up somewhere else")
         return source
+
+    def has_rows(self, reference: ir.ArrayRef) -> bool:
+        """Whether a reference is to an array of pointers to rows."""
+        base = base_of(reference)
+        return any(one.rows for one in self.program.source.arrays.values() if same_tree(base, ir.ID(one.spelling)))
 
     @property
     def buffers(self) -> dict[str, Array]:
@@ -173,8 +178,8 @@ class _Summed(Struct, frozen=True, eq=False):
                 base, rank = base_of(source), len(subscripts_of(source))
                 for array in self.program.source.arrays.values():
                     if isinstance(base, ir.ID) and array.spelling == base.name and rank == array.rank:
-                        if array.rows or not self.has_type(array, function) or _is_dereferenced(source):
-                            self.refuse("reads elements of another type, or at no fixed distances")
+                        if not self.has_type(array, function) or _is_dereferenced(source):
+                            self.refuse("reads elements of another type")
                         return source
         self.refuse("reads something else than an array")
 

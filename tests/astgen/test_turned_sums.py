@@ -19,6 +19,8 @@ BODIES = (
     "for (int i = 0; i < n; i++) { T s = 0; for (int j = 0; j < m; j++) s += a[i][j]; T mean = s / m; s = 0;"
     " for (int j = 0; j < m; j++) s += (a[i][j] - mean) * (a[i][j] - mean); y[i] = s; }",
     "for (int i = 0; i < n; i++) { T s = 0; for (int j = 0; j <= i && j < m; j++) s += a[i][j] * x[j]; z[i] = s; }",
+    "for (int i = 0; i < n; i++) { y[i] = z[i] = 0; for (int j = 0; j < m; j++) { y[i] += a[i][j]; z[i] += b[i][j]; }"
+    " y[i] /= m + 1; }",
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -35,31 +35,22 @@ def _check_form(workshop: Workshop, meaning: _Meaning, form: Form) -> None:
     if function.name not in made.functions:
         raise Fault("there is no such function")
     call = run(made, form.source, {})
-    for count, more in _sizes(around(made.thresholds, _SIZES)):
-        # rows of different operands are at different distances
-        lengths = [count + more * (k + 1) for k in range(function.rows)]
-        rows = [meaning.row(k, count, length) for k, length in enumerate(lengths)]
+    for count in around(made.thresholds, _SIZES):
+        rows = [[meaning.row(k, i, count) for i in range(function.width)] for k in range(function.rows)]
         common = [meaning.leaves("common", k, count) for k in range(function.common)]
         own = [meaning.leaves("own", k, function.width) for k in range(function.own)]
-        before = [list(one) for one in (*rows, *common)]
+        read = [*(one for some in rows for one in some), *common]
+        before = [list(one) for one in read]
         limited(call, _SLACK + 4 * (count + 1) * function.width)
-        arguments = [one for pair in zip(rows, lengths, strict=True) for one in pair]
         try:
-            call[function.name](count, *arguments, *common, *meaning.scalars, *own)
+            call[function.name](count, *read, *meaning.scalars, *own)
         except StopIteration:
             raise Fault(f"doesn't end, for {count} steps") from None
         except Fault as fault:
-            raise Fault(f"{fault}, for {count} steps, {lengths} apart") from fault
+            raise Fault(f"{fault}, for {count} steps") from fault
         meaning.compare(count, own)
-        if before != [*rows, *common]:
+        if before != read:
             raise Fault("writes its operands")
-
-
-def _sizes(counts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """How many steps, and by how much rows are longer."""
-    for steps in counts:
-        yield steps, 3
-        yield steps, 0 if steps else 1
 
 
 class _Meaning(Struct, eq=False):
@@ -80,18 +71,15 @@ class _Meaning(Struct, eq=False):
         if declaration.name != function.name or size(self.type) * 8 != function.type.bits:
             raise Fault(f"a function '{declaration.name}' that isn't understood")
         read = Pointer(kind, True)
-        rows = [one for _ in range(function.rows) for one in (read, long)]
+        rows = [read] * (function.rows * function.width)
         own = [Pointer(kind, f"own{k}" not in function.written) for k in range(function.own)]
         return Signature((long, *rows, *[read] * function.common, *[kind] * function.scalars, *own), Void())
 
     def leaves(self, name: str, which: int, count: int) -> Memory:
         return [self.terms.leaf(name, which, at) for at in range(count)]
 
-    def row(self, which: int, count: int, length: int) -> Memory:
-        """Elements of all rows; what lies between them isn't to be read."""
-        places = {i * length + k: (i, k) for i in range(self.function.width) for k in range(count)}
-        last = max(places, default=-1)
-        return [self.terms.leaf("row", which, *places[at]) if at in places else None for at in range(last + 1)]
+    def row(self, which: int, i: int, count: int) -> Memory:
+        return [self.terms.leaf("row", which, i, k) for k in range(count)]
 
     def compare(self, count: int, own: Sequence[Memory]) -> None:
         """own: what the function has made of the rows' cells."""
