@@ -131,8 +131,8 @@ def guard_of(program: Program, options: Options) -> str:
 def emitted(program: Program) -> Emitted:
     """The program as C."""
     declarations = math_declarations(program.scop, program.nest)
-    functions = (one.text for one in (*turning_functions(program), *program.summing.functions))
-    definitions = (*program.buffered.definitions, *functions, *program.lowered.definitions, *declarations)
+    turned = (*(one.text for one in turning_functions(program)), *program.summing.texts)
+    definitions = (*program.buffered.definitions, *turned, *program.lowered.definitions, *declarations)
     return emit(program.scop, program.nest, definitions=definitions)
 
 

@@ -51,6 +51,11 @@ class Summing(Struct, frozen=True, eq=False):
     calls: Mapping[str, Summed] = {}
     functions: tuple[RowSums, ...] = ()
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The functions' definitions."""
+        return tuple(one.text for one in self.functions)
+
 
 def with_turned_sums(
     source: Scop, scop: Scop, originals: Mapping[str, str], nest: LoopNest, machine: Machine
