@@ -76,7 +76,9 @@ def has_body_of_statements(function: ir.FuncDef) -> bool:
             return False
         if isinstance(node, ir.Enum) and node.values is not None:
             return False
-        if isinstance(node, ir.Decl) and (node.storage or node.name is None or isinstance(node.type, ir.FuncDecl)):
+        if isinstance(node, ir.Decl) and (node.name is None or isinstance(node.type, ir.FuncDecl)):
+            return False
+        if isinstance(node, ir.Decl) and node.storage and not _is_constant(node):
             return False
     return True
 
@@ -163,7 +165,9 @@ class _Bodies(Struct, eq=False):
 
     def assigned(self, node: ir.Decl, scope: Scope) -> list[Any]:
         """A variable with a list of values, as `scopt.frontend.normalize.initializers` has it."""
-        return assigned_list(node, Types(scope, self.tu.structs))
+        made = assigned_list(node, Types(scope, self.tu.structs))
+        self.names |= {one.name for one in walk(*made) if isinstance(one, ir.Decl)}
+        return made
 
     def with_part(self, node: Any, name: str, scope: Scope, stack: tuple[str, ...]) -> Any:
         part = getattr(node, name)
@@ -281,6 +285,10 @@ class _Bodies(Struct, eq=False):
         inner = dict(scope)
         for parameter, argument in zip(parameters, arguments, strict=True):
             given = self.arguments.given(parameter, argument, function, done, self.fresh(parameter.name), scope)
+            if given is None and (placed := self.arguments.placed(argument, self.fresh, scope)) is not None:
+                before += placed[0]
+                inner.update({one.name: symbol_of(one, inner) for one in placed[0]})
+                given = self.arguments.given(parameter, placed[1], function, done, self.fresh(parameter.name), inner)
             if given is None:
                 return None
             if isinstance(given, ir.Decl):
@@ -322,7 +330,7 @@ class _Bodies(Struct, eq=False):
                 case ir.ID(name=name) if name in names:
                     return changed(node, name=names[name])
                 case ir.Decl(name=str(name)) if name in names:
-                    return renamed_declaration(node, names[name])
+                    return changed(renamed_declaration(node, names[name]), storage=[])
             return node
 
         made = replaced(rebuilt(item, named), change)
@@ -370,6 +378,14 @@ class _Bodies(Struct, eq=False):
         if name in self.region.symbolic or symbol is None or symbol.type.volatile or symbol.thread_local:
             return False
         return symbol.kind in ("global", "enum-constant", "typedef", "type")
+
+
+def _is_constant(node: ir.Decl) -> bool:
+    """Whether a local is a number that has the same value in all calls, so that each call may have one of its own."""
+    inner = node.type
+    number = isinstance(inner, ir.TypeDecl) and isinstance(inner.type, ir.IdentifierType) and "const" in inner.quals
+    valued = node.init is not None and not isinstance(node.init, ir.InitList)
+    return number and valued and list(node.storage) == ["static"]
 
 
 def _is_special(node: ir.Decl) -> bool:
