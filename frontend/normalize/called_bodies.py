@@ -8,7 +8,7 @@ that only compute a value from values stay calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -19,6 +19,7 @@ from scopt.frontend.normalize.arguments import Arguments, Scope, changeable
 from scopt.frontend.normalize.initializers import assigned_list, is_list
 from scopt.frontend.normalize.inlining import direct, looked_into, parameters_of, returns_nothing
 from scopt.frontend.normalize.returns import without_returns
+from scopt.frontend.normalize.whole_runs import is_long
 from scopt.frontend.syntax.purity import is_fixed
 from scopt.frontend.syntax.scoping import renamed_declaration
 from scopt.frontend.syntax.structs import Types, reference_of
@@ -27,11 +28,9 @@ from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.effects import effects, opaque_words
 from scopt.ir.walks import changed, copied, rebuilt, replaced, same_items, same_tree, walk
 
-# Functions in functions; nodes that a region gets in the place of calls, and stores and loops: what is longer takes
-# schedulers long, and was written in parts since these are loops of their own.
+# Functions in functions; nodes that a region gets in the place of calls.
 _DEEPEST = 6
 _LONGEST = 2500
-_STATEMENTS = 40
 _NEVER = (ir.Goto, ir.Label, ir.Switch, ir.InitList, ir.Pragma, ir.FuncDef, ir.Typedef, ir.CompoundLiteral)
 
 Sink = Callable[[Any], Any]
@@ -57,7 +56,7 @@ def with_called_bodies(tu: TranslationUnit, region: Region, symbols: Mapping[str
     )
     bodies = _Bodies(tu, region, own, Arguments(tu, region))
     items = bodies.items(region.items, dict(symbols), ())
-    if same_items(items, region.items) or _is_long(items):
+    if same_items(items, region.items) or is_long(items):
         return Called(region.items)
     return Called(tuple(items), frozenset(bodies.names))
 
@@ -98,15 +97,6 @@ def _may_stand_in(tu: TranslationUnit, name: str) -> bool:
 
 def _is_named(node: ir.FuncCall) -> bool:
     return isinstance(node.name, ir.ID)
-
-
-def _is_long(items: Iterable[Any]) -> bool:
-    """Whether there are more statements than are taken together."""
-    stores = sum(
-        isinstance(node, ir.For) or (isinstance(node, ir.Assignment) and not isinstance(node.lvalue, ir.ID))
-        for node in walk(*items)
-    )
-    return stores > _STATEMENTS
 
 
 class _Bodies(Struct, eq=False):
