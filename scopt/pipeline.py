@@ -285,18 +285,18 @@ def _in_parts_of(
     except InputError:
         return done, ()
     refused = [item for item in refused if not any(is_whole(one, item.region) for one in found.regions)]
-    regions = [one for one in found.regions if any(one.lies_in(item.region) for item in refused)]
-    first = len(done)
-    parts = {first + position: Placed(again, region) for position, region in enumerate(regions)}
-    given = (Wanted(),) * (first + len(parts))
+    others = [item.region for item in done.values() if item not in refused]
+    regions = [one for one in found.regions if not any(one.lies_in(region) for region in others)]
+    parts = {number: Placed(again, region) for number, region in enumerate(regions, len(done))}
     told = news(found.remarks, (remark for item in refused for remark in item.outcome.remarks))
-    made = _all_transformed(parts, options, given, end)
+    made = _all_transformed(parts, options, (Wanted(),) * (len(done) + len(parts)), end)
     gaining = [one.region for one in made.values() if any(gain.got for gain in one.outcome.gains)]
     parted = [one for one in refused if any(part.lies_in(one.region) for part in gaining)]
     kept = [one.region for one in refused if _is_idle(one) and one not in parted]
+    if len(kept) == len(refused):
+        return done, ()
     made = {k: one for k, one in made.items() if not any(one.region.lies_in(whole) for whole in kept)}
-    left = {k: _in_parts(one) for k, one in done.items() if one in parted and _is_idle(one)}
-    return done | left | made, () if kept and not left else told
+    return done | {k: _in_parts(one) for k, one in done.items() if one in parted and _is_idle(one)} | made, told
 
 
 def _is_idle(item: _Done) -> bool:

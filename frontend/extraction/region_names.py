@@ -36,6 +36,7 @@ from scopt.frontend.normalize.picked_rows import with_picked_rows
 from scopt.frontend.normalize.pointer_cells import hoist_pointers
 from scopt.frontend.normalize.separate_updates import with_separate_updates
 from scopt.frontend.normalize.stage_loops import with_stage_loops
+from scopt.frontend.normalize.whole_runs import with_whole_runs
 from scopt.frontend.syntax.liveness import may_be_read_after
 from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.openmp_variables import refuse_other_variables
@@ -66,7 +67,7 @@ class RegionNames(Struct, frozen=True, eq=False):
       cell each, whatever the member. narrowed: it computes with narrower types than the source says,
       or anew what an iteration of the source hands on to the next one, or goes through the blocks
       of a stage. required: variables that mustn't be negative.
-    distances: as in `StageLoops`.
+    distances: as in `StageLoops`. blocks: those that are executed as a whole.
     """
 
     tu: TranslationUnit
@@ -81,6 +82,12 @@ class RegionNames(Struct, frozen=True, eq=False):
     narrowed: bool = False
     required: tuple[str, ...] = ()
     distances: tuple[tuple[Any, int], ...] = ()
+    blocks: frozenset[Any] = frozenset()
+
+    def in_blocks(self) -> RegionNames:
+        """The region, if it is long, with blocks that are executed as a whole."""
+        items, blocks = with_whole_runs(self.items, self.symbols, self.region.symbolic)
+        return replace(self, items=items, blocks=blocks)
 
     def typed_names(self) -> tuple[dict[str, CType], set[str]]:
         """The types of iterators that loops declare, or that nothing but their names leads to; and all such variables
@@ -197,8 +204,8 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
-    wanted, done = (stages.required, stages.distances), effects(*items)
-    return RegionNames(tu, region, items, symbols, iterators, local_names, done, hoisted, whole, narrowed, *wanted)
+    named = (iterators, local_names, effects(*items), hoisted, whole, narrowed)
+    return RegionNames(tu, region, items, symbols, *named, stages.required, stages.distances).in_blocks()
 
 
 def _take_rows(tu: TranslationUnit, symbols: dict[str, Symbol], hoisted: Iterable[Hoisted]) -> None:

@@ -109,9 +109,9 @@ class RegionWalk(Struct, frozen=True, eq=False):
         match node:
             case None | ir.EmptyStatement():
                 return None
-            case ir.Compound():
+            case ir.Compound() if node not in self.names.blocks:
                 return self.sequence(node.block_items or (), place)
-            case ir.DoWhile() if runs_once(node) and place.iterators:
+            case _ if place.iterators and (node in self.names.blocks or runs_once(node)):
                 return self.leaf(node, place)  # many statements that wait for each other anyway
             case _ if (construct := blocking(node)) is not None:
                 return self.opaque(node, place, self.control(construct))

@@ -13,6 +13,7 @@ from scopt import ir
 from scopt.frontend.model.access_names import Names, RawAccess
 from scopt.frontend.model.affine import NotAffine, Scope
 from scopt.frontend.model.element_sets import SubscriptReader, all_elements
+from scopt.frontend.model.exposed_reads import Moment, Timed, without_own_values
 from scopt.frontend.model.loop_headers import NotALoop, parse_loop
 from scopt.frontend.model.reached_parts import may_fail, may_hold
 from scopt.frontend.model.sure_writes import Cell, with_sure_writes
@@ -39,7 +40,8 @@ class AccessCollector(Struct):
       it.
     divided: references to arrays that hold rows, and what stands in their place; scattered: those of what stands there
       that may be to any cell, and why.
-    branches: by the reference, the cells of writes that only their conditions make may-writes.
+    branches: by the reference, the cells of writes that only their conditions make may-writes. timed: by the place in
+    `found`, when in the statement that is; when: here.
     """
 
     names: Names
@@ -54,6 +56,8 @@ class AccessCollector(Struct):
     divided: dict[Any, ir.ArrayRef] = field(default_factory=dict)
     scattered: dict[Any, NotAffine] = field(default_factory=dict)
     branches: dict[Any, Cell] = field(default_factory=dict)
+    timed: dict[int, Timed] = field(default_factory=dict)
+    when: Moment = ()
 
     @property
     def reader(self) -> SubscriptReader:
@@ -79,7 +83,8 @@ class AccessCollector(Struct):
         self.statement(body)
         become: dict[ir.Node, ir.Node] = {}
         body = rewritten(body, lambda node, made: self.divided.get(node, made), become)
-        found = [replace(access, node=become.get(access.node, access.node)) for access in self.found]
+        own = without_own_values(self.found, self.timed)
+        found = [replace(access, node=become.get(access.node, access.node)) for access in own]
         branches = {become.get(node, node): cell for node, cell in self.branches.items()}
         return body, with_sure_writes(body, found, branches)
 
@@ -158,9 +163,9 @@ class AccessCollector(Struct):
         except (NotALoop, NotAffine):
             self.free_loop(node)
             return
-        self.child(domain=loop.domain, inner={**self.inner, iterator: iterator_type}, conditional=True).statement(
-            node.stmt
-        )
+        when = (*self.when, len(self.found), (iterator, loop.step))
+        inner = {**self.inner, iterator: iterator_type}
+        self.child(domain=loop.domain, inner=inner, when=when).statement(node.stmt)
 
     def free_loop(self, node: ir.For) -> None:
         """A loop inside an opaque statement whose iterations aren't known:
@@ -360,6 +365,8 @@ class AccessCollector(Struct):
         if kind == "write" and self.conditional:
             kind = "may-write"
             self.branches[node] = array.name, cells
+        if array.rank:
+            self.timed[len(self.found)] = Timed((*self.when, len(self.found)), subscripts, tuple(self.inner))
         self.found.append(RawAccess(array.name, kind, cells, node, self.names.location(node)))
 
 

@@ -3,7 +3,7 @@ they are made of; else variables that get their values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -13,7 +13,7 @@ from scopt.frontend.normalize.expression_types import ExpressionTypes
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
 from scopt.frontend.syntax.scoping import renamed_declaration
 from scopt.frontend.syntax.structs import Types
-from scopt.frontend.syntax.symbols import Symbol, facts_of, taken_in
+from scopt.frontend.syntax.symbols import POINTER, Symbol, facts_of, leads_elsewhere, taken_in
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.effects import STEPS, Effects
 from scopt.ir.walks import changed, rebuilt, walk
@@ -51,6 +51,42 @@ class Arguments(Struct, frozen=True, eq=False):
             return value
         made = renamed_declaration(changeable(parameter), fresh)
         return rebuilt(changed(made, init=value), lambda inner: changed(inner, coord=argument.coord))
+
+    def placed(self, argument: Any, fresh: Callable[[str], str], scope: Scope) -> tuple[list[ir.Decl], Any] | None:
+        """A pointer to an element of which another one is given by what is computed in front of the call: declarations
+        of variables with its subscripts' values, and the pointer with these. None without such subscripts."""
+        if not all(self.has_no_effect(one, scope) for one in walk(argument)):
+            return None
+        types, made = self.types(scope), list[ir.Decl]()
+
+        def in_variable(node: Any) -> Any:
+            read = _variables(node)
+            if read is not None and all(self.is_kept(name, scope) for name in read):
+                return node
+            ctype = types.promoted(node)
+            if ctype is None or not ctype.integer:
+                return node
+            name = fresh("at")
+            spelled = ir.IdentifierType(ctype.spelling.split(), node.coord)
+            made.append(
+                ir.Decl(name, [], [], [], [], ir.TypeDecl(name, [], None, spelled, node.coord), node, None, node.coord)
+            )
+            return ir.ID(name, node.coord)
+
+        def place(node: Any) -> Any:
+            match node:
+                case ir.UnaryOp(op="&", expr=inner):
+                    return changed(node, expr=place(inner))
+                case ir.ArrayRef(name=row, subscript=subscript):
+                    return changed(node, name=place(row), subscript=in_variable(subscript))
+                case ir.StructRef(name=whole, type="."):
+                    return changed(node, name=place(whole))
+                case ir.BinaryOp(op="+", left=left, right=right):
+                    return changed(node, left=place(left), right=in_variable(right))
+            return node
+
+        found = place(argument)
+        return (made, found) if made else None
 
     def fits(self, parameter: ir.Decl, argument: Any, scope: Scope) -> bool:
         """Whether an argument is a pointer of a parameter's type, or a variable with the same structure."""
@@ -92,7 +128,8 @@ class Arguments(Struct, frozen=True, eq=False):
 
     def may_change(self, name: str, symbol: Symbol) -> bool:
         """Whether somebody who doesn't name a variable may write it."""
-        taken = symbol.address_taken or name in taken_in(facts_of(self.tu, self.region.function), {})
+        ranks = {name: POINTER} if leads_elsewhere(symbol) else {}
+        taken = symbol.address_taken or name in taken_in(facts_of(self.tu, self.region.function), ranks)
         return taken or symbol.static or symbol.kind not in ("local", "parameter")
 
     def read_by(self, node: Any, scope: Scope) -> frozenset[str] | None:

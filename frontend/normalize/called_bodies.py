@@ -8,7 +8,7 @@ that only compute a value from values stay calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -19,6 +19,7 @@ from scopt.frontend.normalize.arguments import Arguments, Scope, changeable
 from scopt.frontend.normalize.initializers import assigned_list, is_list
 from scopt.frontend.normalize.inlining import direct, looked_into, parameters_of, returns_nothing
 from scopt.frontend.normalize.returns import without_returns
+from scopt.frontend.normalize.whole_runs import is_long
 from scopt.frontend.syntax.purity import is_fixed
 from scopt.frontend.syntax.scoping import renamed_declaration
 from scopt.frontend.syntax.structs import Types, reference_of
@@ -27,11 +28,9 @@ from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.effects import effects, opaque_words
 from scopt.ir.walks import changed, copied, rebuilt, replaced, same_items, same_tree, walk
 
-# Functions in functions; nodes that a region gets in the place of calls, and stores and loops: what is longer takes
-# schedulers long, and was written in parts since these are loops of their own.
+# Functions in functions; nodes that a region gets in the place of calls.
 _DEEPEST = 6
 _LONGEST = 2500
-_STATEMENTS = 40
 _NEVER = (ir.Goto, ir.Label, ir.Switch, ir.InitList, ir.Pragma, ir.FuncDef, ir.Typedef, ir.CompoundLiteral)
 
 Sink = Callable[[Any], Any]
@@ -57,7 +56,7 @@ def with_called_bodies(tu: TranslationUnit, region: Region, symbols: Mapping[str
     )
     bodies = _Bodies(tu, region, own, Arguments(tu, region))
     items = bodies.items(region.items, dict(symbols), ())
-    if same_items(items, region.items) or _is_long(items):
+    if same_items(items, region.items) or is_long(items):
         return Called(region.items)
     return Called(tuple(items), frozenset(bodies.names))
 
@@ -76,7 +75,9 @@ def has_body_of_statements(function: ir.FuncDef) -> bool:
             return False
         if isinstance(node, ir.Enum) and node.values is not None:
             return False
-        if isinstance(node, ir.Decl) and (node.storage or node.name is None or isinstance(node.type, ir.FuncDecl)):
+        if isinstance(node, ir.Decl) and (node.name is None or isinstance(node.type, ir.FuncDecl)):
+            return False
+        if isinstance(node, ir.Decl) and node.storage and not _is_constant(node):
             return False
     return True
 
@@ -96,15 +97,6 @@ def _may_stand_in(tu: TranslationUnit, name: str) -> bool:
 
 def _is_named(node: ir.FuncCall) -> bool:
     return isinstance(node.name, ir.ID)
-
-
-def _is_long(items: Iterable[Any]) -> bool:
-    """Whether there are more statements than are taken together."""
-    stores = sum(
-        isinstance(node, ir.For) or (isinstance(node, ir.Assignment) and not isinstance(node.lvalue, ir.ID))
-        for node in walk(*items)
-    )
-    return stores > _STATEMENTS
 
 
 class _Bodies(Struct, eq=False):
@@ -163,7 +155,9 @@ class _Bodies(Struct, eq=False):
 
     def assigned(self, node: ir.Decl, scope: Scope) -> list[Any]:
         """A variable with a list of values, as `scopt.frontend.normalize.initializers` has it."""
-        return assigned_list(node, Types(scope, self.tu.structs))
+        made = assigned_list(node, Types(scope, self.tu.structs))
+        self.names |= {one.name for one in walk(*made) if isinstance(one, ir.Decl)}
+        return made
 
     def with_part(self, node: Any, name: str, scope: Scope, stack: tuple[str, ...]) -> Any:
         part = getattr(node, name)
@@ -281,6 +275,10 @@ class _Bodies(Struct, eq=False):
         inner = dict(scope)
         for parameter, argument in zip(parameters, arguments, strict=True):
             given = self.arguments.given(parameter, argument, function, done, self.fresh(parameter.name), scope)
+            if given is None and (placed := self.arguments.placed(argument, self.fresh, scope)) is not None:
+                before += placed[0]
+                inner.update({one.name: symbol_of(one, inner) for one in placed[0]})
+                given = self.arguments.given(parameter, placed[1], function, done, self.fresh(parameter.name), inner)
             if given is None:
                 return None
             if isinstance(given, ir.Decl):
@@ -322,7 +320,7 @@ class _Bodies(Struct, eq=False):
                 case ir.ID(name=name) if name in names:
                     return changed(node, name=names[name])
                 case ir.Decl(name=str(name)) if name in names:
-                    return renamed_declaration(node, names[name])
+                    return changed(renamed_declaration(node, names[name]), storage=[])
             return node
 
         made = replaced(rebuilt(item, named), change)
@@ -370,6 +368,14 @@ class _Bodies(Struct, eq=False):
         if name in self.region.symbolic or symbol is None or symbol.type.volatile or symbol.thread_local:
             return False
         return symbol.kind in ("global", "enum-constant", "typedef", "type")
+
+
+def _is_constant(node: ir.Decl) -> bool:
+    """Whether a local is a number that has the same value in all calls, so that each call may have one of its own."""
+    inner = node.type
+    number = isinstance(inner, ir.TypeDecl) and isinstance(inner.type, ir.IdentifierType) and "const" in inner.quals
+    valued = node.init is not None and not isinstance(node.init, ir.InitList)
+    return number and valued and list(node.storage) == ["static"]
 
 
 def _is_special(node: ir.Decl) -> bool:

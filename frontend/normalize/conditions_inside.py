@@ -28,7 +28,7 @@ from scopt.frontend.syntax.symbols import Symbol, is_value, symbol_of
 from scopt.ir.effects import effects
 from scopt.ir.trip_counts import iterations
 from scopt.ir.truths import truth
-from scopt.ir.walks import changed, copied, rebuilt, walk
+from scopt.ir.walks import changed, copied, mapped, walk
 
 _NAME = "holds"
 # Iterations of a loop that compilers unroll anyway.
@@ -59,9 +59,19 @@ def with_conditions_inside(
     maker = _Maker(symbols, types, frozenset(iterators), kept, effects(*items).written, frozenset(reserved))
 
     def visit(node: Any) -> Any:
-        return maker.condition(node) if isinstance(node, ir.If) else node
+        if not isinstance(node, ir.If) or maker.is_plain(node.cond):
+            return mapped(node, visit)
+        before = dict(maker.made)
+        inside = mapped(node, visit)
+        made = maker.condition(inside)
+        if made is not inside:
+            return made
+        # one statement, with all that it decides about
+        maker.made.clear()
+        maker.made.update(before)
+        return node
 
-    return tuple(rebuilt(item, visit) for item in items), maker.made
+    return tuple(map(visit, items)), maker.made
 
 
 def _inside_of_loops(node: Any) -> Iterator[str]:

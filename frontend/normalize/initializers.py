@@ -1,12 +1,13 @@
 """Lists of values that locals are declared with as assignments: ``vec v = {1, x};`` is ``vec v; v.x = 1; v.y = x;``.
 
 What a list leaves out is zero (C11, 6.7.9). Only lists with braces where types have some, of a few elements, without
-designators; that the evaluation of its values has no order in C is nobody's business then.
+designators, or zero for all of an array; that the evaluation of its values has no order in C is nobody's business then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import prod
 from typing import Any
 
 from scopt import ir
@@ -54,6 +55,9 @@ def assigned_list(node: ir.Decl, types: Types) -> list[Any]:
     name, symbol = node.name, symbol_of(node, types.scope)
     if name is None or name in names_of(node.init) or symbol.static or symbol.extern or symbol.thread_local:
         return []
+    zeroed = _zeroed(ir.ID(name, node.coord), types.declared(node), node.init, types)
+    if zeroed is not None:
+        return [_without_list(node), zeroed]
     try:
         made = [_without_list(node)]
         for one in _filled(ir.ID(name, node.coord), types.declared(node), node.init, types):
@@ -63,6 +67,46 @@ def assigned_list(node: ir.Decl, types: Types) -> list[Any]:
         return made
     except _NoListError:
         return []
+
+
+def _zeroed(cell: Any, typed: Typed, value: ir.InitList, types: Types) -> Any | None:
+    """Loops that make all numbers of an array zero, as ``{0}`` and ``{{0}}`` do; None for a few, and for others."""
+    if not _is_zero(value, types):
+        return None
+    sizes: list[int] = []
+    while typed.array:
+        size = constant_value(typed.layers[0].dim, types.scope) if typed.layers[0].dim is not None else None
+        element = typed.element()
+        if size is None or element is None:
+            return None
+        sizes, typed = [*sizes, size], element
+    if prod(sizes) <= _MOST or typed.pointer or typed.composite or typed.type.volatile or typed.type.atomic:
+        return None
+    iterators = [f"{cell.name}_{k}" for k in range(len(sizes))]
+    for iterator in iterators:
+        cell = ir.ArrayRef(cell, ir.ID(iterator, cell.coord), cell.coord)
+    made: Any = ir.Assignment("=", cell, ir.Constant("int", "0", cell.coord), cell.coord)
+    for iterator, size in zip(reversed(iterators), reversed(sizes), strict=True):
+        made = _counting(iterator, size, made)
+    return made
+
+
+def _is_zero(value: Any, types: Types) -> bool:
+    """Whether a list has a zero alone, however deep, or nothing."""
+    while isinstance(value, ir.InitList) and len(value.exprs) == 1:
+        (value,) = value.exprs
+    if isinstance(value, ir.InitList):
+        return not value.exprs
+    return isinstance(value, ir.Constant) and constant_value(value, types.scope) == 0
+
+
+def _counting(iterator: str, size: int, body: Any) -> ir.For:
+    where = body.coord
+    word, zero = ir.IdentifierType(["int"], where), ir.Constant("int", "0", where)
+    declared = ir.TypeDecl(iterator, [], None, word, where)
+    init = ir.DeclList([ir.Decl(iterator, [], [], [], [], declared, zero, None, where)], where)
+    cond = ir.BinaryOp("<", ir.ID(iterator, where), ir.Constant("int", str(size), where), where)
+    return ir.For(init, cond, ir.UnaryOp("p++", ir.ID(iterator, where), where), body, where)
 
 
 def _without_list(node: ir.Decl) -> ir.Decl:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from scopt import ir
 from scopt.frontend.normalize.opaque import leaving, out_of_statements
 from scopt.frontend.normalize.tree_rewriting import value_of
@@ -13,9 +15,9 @@ _STATEMENTS = (ir.Assignment, ir.Decl, ir.FuncCall)
 _MOST = 6
 
 
-def runs_once(loop: ir.DoWhile) -> bool:
-    """Whether a loop is a block, which nothing leaves before its end."""
-    if value_of(loop.cond) != 0 or loop.stmt is None:
+def runs_once(loop: Any) -> bool:
+    """Whether a statement is a loop that is a block, which nothing leaves before its end."""
+    if not isinstance(loop, ir.DoWhile) or value_of(loop.cond) != 0 or loop.stmt is None:
         return False
     return next(leaving(loop.stmt), None) is None and out_of_statements(loop.stmt) is None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -11,15 +12,16 @@ from scopt.diagnostics import Remark
 from scopt.frontend.region.autodetect import Detected, Search
 from scopt.frontend.region.parse import parse
 from scopt.frontend.region.placement import with_directives
-from scopt.frontend.region.regions import runs_between
+from scopt.frontend.region.regions import runs_between, runs_in
 from scopt.frontend.syntax.unit import Region, TranslationUnit
+from scopt.ir.effects import effects
 from scopt.ir.walks import walk
 from scopt.options import Options
 
 
 def parts_of(regions: Iterable[Region], tu: TranslationUnit, options: Options) -> tuple[TranslationUnit, Detected]:
-    """What can be extracted inside of some marked regions of a file, and the file as it was parsed for that: with
-    macros expanded, as where nothing is marked.
+    """What can be extracted inside of some marked regions of a file, and in the functions that these call; and the file
+    as it was parsed for that: with macros expanded, as where nothing is marked.
 
     What a pragma takes for granted holds of what is marked, where pointers have the values that they have in front of
     it. Inside they may have others, so parts take nothing for granted. Raises InputError as `parse` does.
@@ -27,7 +29,10 @@ def parts_of(regions: Iterable[Region], tu: TranslationUnit, options: Options) -
     starts = {region.start for region in regions}
     again = parse(tu.source, tu.file, replace(options, autodetect=True), symbolic=False)
     search = Search(replace(again, regions=()))
-    found = [part for region in again.regions if region.start in starts for part in _parts(search, region)]
+    chosen = [region for region in again.regions if region.start in starts]
+    found = [part for region in chosen for part in _parts(search, region)]
+    for function in _called(again, chosen):
+        found += [one for run in runs_in(again, function, function.body) for one in search.within(run)]
     placed = tuple(with_directives(part, again.directives, again.file) for part in found)
     return again, Detected(placed, tuple(search.remarks))
 
@@ -35,6 +40,19 @@ def parts_of(regions: Iterable[Region], tu: TranslationUnit, options: Options) -
 def _parts(search: Search, region: Region) -> Iterator[Region]:
     for candidate in runs_between(search.tu, region.function, region.parent, region.first, region.stop):
         yield from (replace(part, part=True) for part in search.within(candidate))
+
+
+def _called(tu: TranslationUnit, regions: Iterable[Region]) -> list[Any]:
+    """The functions of the file that statements of some regions call, or these functions, and in which nothing is
+    marked: what they do is what the regions do."""
+    todo, seen = [one for region in regions for one in region.items], set[str]()
+    own = {function.decl.name: function for function in tu.user_functions}
+    while todo:
+        names = effects(todo.pop()).called & own.keys() - seen
+        seen |= names
+        todo += [own[name].body for name in names]
+    marked = {region.function.decl.name for region in tu.regions} | tu.openmp.teams
+    return [function for name, function in own.items() if name in seen - marked]
 
 
 def news(remarks: Iterable[Remark], told: Iterable[Remark]) -> tuple[Remark, ...]:

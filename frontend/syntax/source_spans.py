@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from scopt import ir
+from scopt.frontend.syntax.loop_macros import loop_macros, with_heads
 from scopt.frontend.text.macros import reachable_words, split_tokens
 from scopt.frontend.text.tokens import RawToken
 from scopt.ir.walks import walk
@@ -47,8 +48,11 @@ def extents_of(tu: TranslationUnit) -> dict[Any, tuple[int, int]]:
 
 def _extents(tu: TranslationUnit) -> dict[Any, tuple[int, int]]:
     raw = tu.preprocessed.raw
-    tokens = [t for t in raw.tokens if t.kind not in ("comment", "directive")]
-    places = _Lines(tu, tokens)
+    code = [t for t in raw.tokens if t.kind not in ("comment", "directive")]
+    macros = tu.preprocessed.all_macros
+    heads = loop_macros(macros, (t.text for t in code))
+    tokens = with_heads(code, heads, macros)
+    places = _Lines(tu, tokens, heads)
     lists = _statement_lists(tokens)
     found: dict[Any, tuple[int, int]] = {}
     # A loop that stands in a list among others is better known than as another statement's whole body.
@@ -111,10 +115,11 @@ def _compounds(root: Any) -> Iterable[Any]:
 
 
 class _Lines:
-    """The raw tokens and the preprocessed structural tokens of each line of the user's file."""
+    """The raw tokens and the preprocessed structural tokens of each line of the user's file. heads: the tokens of
+    macros that are the heads of loops, in whose place ``for`` stands."""
 
-    def __init__(self, tu: TranslationUnit, tokens: list[RawToken]) -> None:
-        self.tu, self.tokens, self.raw = tu, tokens, tu.preprocessed.raw
+    def __init__(self, tu: TranslationUnit, tokens: list[RawToken], heads: Mapping[str, list[str]]) -> None:
+        self.tu, self.tokens, self.raw, self.heads = tu, tokens, tu.preprocessed.raw, heads
         self.raw_by_line: dict[int, list[int]] = {}
         for index, token in enumerate(tokens):
             self.raw_by_line.setdefault(self.raw.line(token.start), []).append(index)
@@ -148,7 +153,15 @@ class _Lines:
 
     def order_in_line(self, index: int) -> int:
         keyword = self.tokens[index].text
-        return sum(self.tokens[k].text == keyword for k in self.raw_by_line[self.line(index)] if k < index)
+        before = (k for k in self.raw_by_line[self.line(index)] if k < index)
+        return sum(self.structure_of(k).count(keyword) for k in before)
+
+    def structure_of(self, index: int) -> list[str]:
+        """The structural tokens that one of the source is, or expands to as the head of loops."""
+        token = self.tokens[index]
+        name = self.raw.text[token.start : token.end]
+        texts = self.heads[name] if name in self.heads and token.text == "for" else [token.text]
+        return [text for text in texts if text in _STRUCTURAL]
 
     def order_of_node(self, node: Any) -> int:
         return self.loop_nodes.get(node, -1)
@@ -168,9 +181,9 @@ class _Lines:
         """Whether that is so of the lines from one token to another."""
         words: set[str] = set()
         for line in range(self.line(first), self.line(last) + 1):
-            texts = [self.tokens[k].text for k in self.raw_by_line.get(line, ())]
-            words.update(texts)
-            if [t for t in texts if t in _STRUCTURAL] != self.structure.get(line, []):
+            places = self.raw_by_line.get(line, ())
+            words.update(self.tokens[k].text for k in places)
+            if [text for k in places for text in self.structure_of(k)] != self.structure.get(line, []):
                 return False
         return not any(_STRUCTURAL & set(body) or not _balanced(body) for body in self.bodies(words))
 

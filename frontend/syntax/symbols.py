@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from scopt.frontend.syntax.unit import Region, TranslationUnit
 
 __all__ = [
+    "POINTER",
     "Layer",
     "Shape",
     "Symbol",
@@ -27,11 +28,15 @@ __all__ = [
     "enum_constants",
     "facts_of",
     "is_value",
+    "leads_elsewhere",
     "scope_at",
     "shape_of",
     "symbol_of",
     "typed_constant",
 ]
+
+# In the place of an array's rank: `addresses_taken`.
+POINTER = -1
 
 
 def scope_at(tu: TranslationUnit, region: Region) -> Mapping[str, Symbol]:
@@ -181,16 +186,23 @@ def taken_in(facts: FunctionFacts, ranks: Mapping[str, int]) -> frozenset[str]:
 
 
 def _with_taken_addresses(scope: dict[str, Symbol], facts: FunctionFacts) -> dict[str, Symbol]:
-    taken = taken_in(facts, {name: len(s.dims) for name, s in scope.items() if s.dims and not s.pointer})
+    ranks = {name: len(s.dims) for name, s in scope.items() if s.dims and not s.pointer}
+    ranks.update({name: POINTER for name, symbol in scope.items() if leads_elsewhere(symbol)})
+    taken = taken_in(facts, ranks)
     return {
         name: replace(symbol, address_taken=True) if name in taken and symbol.kind in ("local", "parameter") else symbol
         for name, symbol in scope.items()
     }
 
 
+def leads_elsewhere(symbol: Symbol) -> bool:
+    """Whether a variable is one pointer, with nothing in it that could be pointed to but itself."""
+    return symbol.pointer and bool(symbol.layers) and symbol.layers[0].kind == "pointer"
+
+
 def addresses_taken(root: Any, ranks: Mapping[str, int]) -> frozenset[str]:
     """Names to which a pointer may be made under `root`: operands of ``&``, and arrays (by rank) that are used as a
-    value.
+    value. In ``&p[i]`` of a pointer it is a copy of its value that is made.
 
     By name alone: an inner variable of the same name counts too.
     """
@@ -202,7 +214,8 @@ def addresses_taken(root: Any, ranks: Mapping[str, int]) -> frozenset[str]:
             case ir.UnaryOp(op="sizeof"):
                 continue
             case ir.UnaryOp(op="&"):
-                if (name := base_name(node.expr)) is not None:
+                name = base_name(node.expr)
+                if name is not None and (isinstance(node.expr, ir.ID) or ranks.get(name, 0) != POINTER):
                     taken.add(name)
             case ir.ArrayRef():
                 depth, base = 0, node
@@ -215,7 +228,7 @@ def addresses_taken(root: Any, ranks: Mapping[str, int]) -> frozenset[str]:
                     taken.add(base.name)
                 continue
             case ir.ID():
-                if ranks.get(node.name, 0):
+                if ranks.get(node.name, 0) > 0:
                     taken.add(node.name)
             case ir.StructRef():
                 todo.append(node.name)
@@ -223,7 +236,7 @@ def addresses_taken(root: Any, ranks: Mapping[str, int]) -> frozenset[str]:
             case ir.FuncCall():
                 if (words := opaque_words(node)) is not None:
                     taken.update(w[1:] for w in words if w.startswith("&"))
-                    taken.update(w for w in words if ranks.get(w, 0))
+                    taken.update(w for w in words if ranks.get(w, 0) > 0)
                     continue
         todo.extend(node.parts)
     return frozenset(taken)

@@ -47,6 +47,23 @@ def is_mixed(scop: Scop, node: isl.ScheduleNode, member: int, lane: isl.UnionPwA
     return False
 
 
+def never_meet(node: isl.ScheduleNode, lane: isl.UnionPwAff) -> bool:
+    """Whether a loop along the rows of a nest takes other steps in the next row than in one, as where row b goes
+    through i from b * 1024 up to the next one: then no step of it has two rows beside each other."""
+    row = isl.UnionMap.from_union_pw_aff(lane).reverse()
+    following = isl.UnionMap("{ [b] -> [b + 1] }")
+    for band in walk(node.child(0)):
+        if band.get_type() != isl.schedule_node_type.band:
+            continue
+        instances = row.intersect_range(band.get_domain())
+        for k in range(band.band_n_member()):
+            steps = isl.UnionMap.from_union_pw_aff(band.band_get_partial_schedule().get_at(k))
+            taken = instances.apply_range(steps)
+            if following.apply_range(taken).intersect(taken).is_empty():
+                return True
+    return False
+
+
 def along_rows(scop: Scop, node: isl.ScheduleNode) -> frozenset[str]:
     """The statements of innermost loops below the rows' loop that carry nothing and walk along lines: vector loops
     along each row, whatever becomes of the others."""

@@ -42,7 +42,7 @@ from scopt.scheduler.decisions.strip_claims import (
     together_claim,
 )
 from scopt.scheduler.decisions.strip_places import Keeper
-from scopt.scheduler.decisions.strip_references import along_rows, is_mixed, row_iterator, row_members
+from scopt.scheduler.decisions.strip_references import along_rows, is_mixed, never_meet, row_iterator, row_members
 from scopt.scheduler.decisions.strip_trees import is_leaf_band, outside, statements_of, with_band
 from scopt.scheduler.locality.strides import linear_schedule, strides
 
@@ -155,8 +155,7 @@ class _Builder(Struct):
             return None
         band = Band(self.setting, node, inside or not self.options.parallel)
         offers: list[tuple[Claim, Rows | None]] = []
-        longest = 0
-        members = list(row_members(node))
+        longest, members = 0, list(row_members(node))
         chained = {member: self.chains.longest(node, member) for member in members}
         if not any(chained.values()):
             members.reverse()  # with rows of their own to go along, those that are next to each other
@@ -171,8 +170,7 @@ class _Builder(Struct):
                 rows = None
             if rows is not None:
                 outer = self.outer(band, rows, member)
-                few = bool(outer) and has_few(self.setting, band.work.trips[outer[0]])
-                rows = replace(rows, outer=outer, few=few)
+                rows = replace(rows, outer=outer, few=bool(outer) and has_few(self.setting, band.work.trips[outer[0]]))
                 rows = replace(rows, streams=self.streams(band, rows))
                 offers.append(
                     (strip_claim(band, rows, rows_of_strip(self.scop, self.options, rows), member, chain), rows)
@@ -385,7 +383,9 @@ class _Builder(Struct):
         together: int = 0,
         ends: frozenset[str] = frozenset(),
     ) -> Rows | None:
-        """Nests whose arrays all have a place; None if one has none. together, ends: see `Rows`."""
+        """Nests whose arrays all have a place, and whose rows meet; else None. together, ends: see `Rows`."""
+        if not together and any(never_meet(node, lane) for node in nodes):
+            return None
         domain = union_of_sets(part for node in nodes for part in sets_of(node.get_domain()))
         places = Keeper(self.scop, self.dependences, nodes, domain, lane, bool(together), ends).places()
         return Rows(nodes, members, lane, places, together=together, ends=ends) if places is not None else None

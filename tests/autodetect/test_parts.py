@@ -100,3 +100,31 @@ def test_regions_stay_whole_where_their_parts_gain_nothing_either() -> None:
     )
     result = optimize(chain.encode(), Options(), file="in.c")
     assert [region.transformed for region in result.regions if region.marked] == [True]
+
+
+CALLED = """\
+static void step(int n, double a[n], double b[n])
+{
+    for (int i = 1; i < n - 1; i++)
+        b[i] = a[i - 1] + a[i + 1];
+}
+static void both(int n, double a[n], double b[n]) { step(n, a, b); step(n, b, a); }
+static void other(int n, double a[n]) { for (int i = 0; i < n; i++) a[i] = i; }
+void f(int n, double a[n], double b[n], double limit)
+{
+    other(n, a);
+#pragma scop
+    while (a[n / 2] < limit) {
+        both(n, a, b);
+        if (b[1] > limit)
+            break;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_what_is_called_in_regions_that_are_left_is_taken() -> None:
+    result = optimize(CALLED.encode(), Options(), file="in.c")
+    done = {(remark.id, remark.function) for remark in result.remarks if remark.id == "region.transformed"}
+    assert done == {("region.transformed", "step")}

@@ -19,6 +19,8 @@ BEFORE = """#include <math.h>
 typedef struct { int w, h; float *d; long ups, downs; } image;
 typedef struct { double v[4]; int kind; } point;
 typedef struct { double x, y; } pair;
+typedef struct { long sum; int low; } group;
+static group groups[8];
 static image one;
 static point ps[N], qs[N];
 static float f[N][N], g[N][N];
@@ -79,6 +81,20 @@ static double twice(const double *p, const double *q, int i)
 }
 static void counted(int i, int step) { int v = m[i]; v += step; m[i] = v; if (v > 9) return; m[i] += 2; }
 static double length(pair p) { double a = p.x * p.x; a += p.y * p.y; return sqrt(a); }
+static void counted_in(group *g, int v) { long w = v * 3L; g->sum += w; if (v < g->low) g->low = v; }
+static double weighed(const double *p, int i)
+{
+    static const double by = 0.5 * 3;
+    double a = p[i] * by;
+    return a > 1 ? a : -a;
+}
+static double zeroed(const double *p, int i)
+{
+    double a[6][7] = {{0}}, s = 0;
+    for (int j = 0; j < 6; j++) a[j][j] = p[i];
+    for (int j = 0; j < 6; j++) for (int l = 0; l < 7; l++) s += a[j][l] - 1;
+    return s;
+}
 static double searched(const double *p, int n) { int i = 0; while (i < n && p[i] < 3) i++; return i; }
 static int first(const double *p, int n) { for (int i = 0; i < n; i++) if (p[i] > 3) return i; return n; }
 static double deep(const double *p, int i) { double a = p[i]; if (i > 0) a += deep(p, i - 1); return a; }
@@ -105,6 +121,9 @@ CASES = {
     "leaves": "for (int i = 0; i < n; i++) counted(i, k[i] + 1);",
     "conditions": "for (int i = 0; i < n; i++) if (clipped(e, i, 1.5) > 2) d[i] = i; else d[i] -= 1;",
     "twice the same cells": "for (int i = 0; i + 1 < n; i++) { double a; a = rescaled(&d[i], 0.5); d[i] += a; }",
+    "elements": "for (int i = 0; i < n; i++) counted_in(&groups[k[i] % 7], k[i + 1]);",
+    "constants": "for (int i = 0; i < n; i++) d[i] += weighed(e, i);",
+    "zeros": "for (int i = 0; i < n; i++) d[i] -= zeroed(e, i);",
     "searches": "for (int i = 0; i < n; i++) k[i] = searched(e + i, n - i);",
 }
 STAY = {
@@ -131,6 +150,7 @@ AFTER = """int main(void) {
   double s = 0;
   for (int i = 0; i < N * N; i++) s = s * 0.99 + f[i / N][i % N] + g[i / N][i % N] * 7 + d[i] * 3 + e[i] * 5 + k[i];
   for (int i = 0; i < N; i++) s = s * 0.99 + ps[i].kind + m[i];
+  for (int i = 0; i < 8; i++) s = s * 0.99 + groups[i].sum + groups[i].low;
   printf("%a %ld %ld\\n", s, one.ups, one.downs);
 }
 """

@@ -53,7 +53,7 @@ def test_elements_are_assigned() -> None:
         "double s[2] = {1, s[0]}",
         "static double s[2] = {1, 2}",
         "double s[2][2] = {1, 2, 3}",  # without all braces
-        "double s[40] = {0}",
+        "double s[40] = {1}",
         'char s[4] = "abc"',
     ],
 )

@@ -316,6 +316,9 @@ def test_ctype_of() -> None:
         ("x = (&s)->m;", {"s"}),
         ("s.m = 1;", set()),
         ("p = &s.m;", {"s"}),
+        ("x = *&p[3];", set()),
+        ("g(&q[1], q + 1);", {"q"}),
+        ("g(&p);", {"p"}),
         ("({ p = &x; });", {"x"}),
         ('asm("" : "+r"(x));', set()),
         ("x = x & a[0];", set()),
@@ -324,9 +327,9 @@ def test_ctype_of() -> None:
     ],
 )
 def test_addresses(statement: str, taken: set[str]) -> None:
-    local = "int x, y, *p, a[9], b[3][4]; struct { int m; } s;"
+    local = "int x, y, *p, a[9], b[3][4], *q[2]; struct { int m; } s;"
     names = scope("int g();", local=f"{local}", after=statement)
-    assert {n for n in ("x", "y", "p", "a", "b", "s") if names[n].address_taken} == taken
+    assert {n for n in ("x", "y", "p", "q", "a", "b", "s") if names[n].address_taken} == taken
 
 
 def test_addresses_taken_by_rank() -> None:

@@ -214,6 +214,17 @@ def test_no_strips_where(body: str, after: str) -> None:
     assert schedule_of(body, after=after).strips == {}
 
 
+def test_no_strips_where_no_two_rows_go_through_the_same_steps() -> None:
+    body = """for (i = 0; i < n; i++) {
+      int low = 0;
+      for (j = 1024 * i; j < 1024 * i + 1024; j++) low = y[j] < low ? y[j] : low;
+      z[i] = low;
+    }"""
+    text = optimize(source_of(body, params="int n, int *y, int *z"), Options(eager=True), file="in.c").text
+    assert b"simd reduction(min: low)" in text
+    assert b"low_rows" not in text
+
+
 def test_no_strips_where_compilers_have_vectors_along_the_rows() -> None:
     scop = scop_of(ROW_SUMS, params="int n, int m, int D[100][100]")
     deps = dependences(scop)
