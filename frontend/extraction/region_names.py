@@ -30,6 +30,7 @@ from scopt.frontend.normalize.forward_substitution import LocalNames, substitute
 from scopt.frontend.normalize.initializers import with_assigned_lists
 from scopt.frontend.normalize.inlining import inlined_calls
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
+from scopt.frontend.normalize.memory_calls import with_memory_loops
 from scopt.frontend.normalize.normal import normalized
 from scopt.frontend.normalize.outer_products import with_outer_products
 from scopt.frontend.normalize.picked_rows import with_picked_rows
@@ -146,9 +147,7 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     called = with_called_bodies(tu, region, outer)
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
     normal, anew = normalized(tu, replace(region, items=called.items), outer)
-    plain_items = without_direction_tables(normal, outer, tu.structs)
-    plain_items = with_assigned_lists(plain_items, outer, tu.structs)
-    unique = unique_names(plain_items, tu.reserved, ISL_WORDS)
+    unique = unique_names(_plain_statements(tu, region, normal, outer), tu.reserved, ISL_WORDS)
     items = tuple(map(_without_directives, unique.items))
     _refuse_visible(region)
     symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}
@@ -199,6 +198,15 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
     wanted, done = (stages.required, stages.distances), effects(*items)
     return RegionNames(tu, region, items, symbols, iterators, local_names, done, hoisted, whole, narrowed, *wanted)
+
+
+def _plain_statements(
+    tu: TranslationUnit, region: Region, items: tuple[Any, ...], outer: Mapping[str, Symbol]
+) -> tuple[Any, ...]:
+    """The statements with what C has short words for as assignments and loops."""
+    items = without_direction_tables(items, outer, tu.structs)
+    items = with_assigned_lists(items, outer, tu.structs)
+    return with_memory_loops(items, tu, region, outer)
 
 
 def _take_rows(tu: TranslationUnit, symbols: dict[str, Symbol], hoisted: Iterable[Hoisted]) -> None:
