@@ -13,8 +13,9 @@ from scopt import ir
 from scopt.diagnostics import Location, Refusal
 from scopt.frontend.model.affine import NotAffine
 from scopt.frontend.model.choice_variables import with_choice_variables
+from scopt.frontend.model.chosen_pointers import with_chosen_pointers
 from scopt.frontend.model.fixed_cells import hoist_cells
-from scopt.frontend.model.local_pointers import without_local_pointers
+from scopt.frontend.model.local_pointers import LocalPointers, without_local_pointers
 from scopt.frontend.model.narrow_divisions import with_narrow_divisions
 from scopt.frontend.model.narrow_variables import with_narrow_variables
 from scopt.frontend.model.pointers import PointerSums
@@ -23,9 +24,11 @@ from scopt.frontend.model.row_pointers import with_rows
 from scopt.frontend.model.sizes import hoist_sizes
 from scopt.frontend.normalize.branch_values import with_branch_values
 from scopt.frontend.normalize.called_bodies import with_called_bodies
+from scopt.frontend.normalize.commas import without_commas
 from scopt.frontend.normalize.conditions_inside import with_conditions_inside
 from scopt.frontend.normalize.direction_tables import without_direction_tables
 from scopt.frontend.normalize.expression_types import ExpressionTypes
+from scopt.frontend.normalize.formulas import formula_of
 from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
 from scopt.frontend.normalize.initializers import with_assigned_lists
 from scopt.frontend.normalize.inlining import inlined_calls
@@ -42,7 +45,7 @@ from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.openmp_variables import refuse_other_variables
 from scopt.frontend.syntax.scoping import UniqueNames, loop_iterator, unique_names
 from scopt.frontend.syntax.structs import Types, reference_of, references, shared_storage
-from scopt.frontend.syntax.symbols import Symbol, facts_of, is_value, scope_at, symbol_of
+from scopt.frontend.syntax.symbols import Symbol, ctype_of, facts_of, is_value, scope_at, symbol_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import is_directive, threadprivate_names
 from scopt.ir.effects import Effects, effects
@@ -168,7 +171,7 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     items, told = with_conditions_inside(items, symbols, iterators, types, reserved, read_after)
     symbols, local_names = {**symbols, **told}, local_names | told.keys()
     items = with_separate_updates(with_branch_values(items, symbols, types), symbols, types)
-    items, picking = with_picked_rows(items, symbols, types, inside | told.keys(), reserved)
+    items, picking = _with_plain_choices(tu, region, items, types, inside | told.keys())
     symbols, local_names = {**symbols, **picking}, local_names | picking.keys()
     plain_pointers = partial(_with_plain_pointers, tu, region, symbols)
     before, items = items, plain_pointers(items)
@@ -204,7 +207,7 @@ def _plain_statements(
     tu: TranslationUnit, region: Region, items: tuple[Any, ...], outer: Mapping[str, Symbol]
 ) -> tuple[Any, ...]:
     """The statements with what C has short words for as assignments and loops."""
-    items = without_direction_tables(items, outer, tu.structs)
+    items = without_direction_tables(without_commas(items), outer, tu.structs)
     items = with_assigned_lists(items, outer, tu.structs)
     return with_memory_loops(items, tu, region, outer)
 
@@ -220,8 +223,37 @@ def _with_plain_pointers(
 ) -> tuple[Any, ...]:
     """The statements without pointers that they set, and with subscripts in the place of pointer arithmetic."""
     facts, sums = facts_of(tu, region.function), PointerSums(symbols, tu.long_type)
-    items = without_local_pointers(items, sums, tu.structs, lambda name: may_be_read_after(facts, region, name))
+    formulas = _value_functions(tu, symbols, formulas=True)
+    items = without_local_pointers(
+        items, sums, tu.structs, lambda name: may_be_read_after(facts, region, name), formulas
+    )
     return tuple(rebuilt(item, sums.subscripted) for item in items)
+
+
+def _with_plain_choices(
+    tu: TranslationUnit, region: Region, items: tuple[Any, ...], types: ExpressionTypes, inside: Collection[str]
+) -> tuple[tuple[Any, ...], dict[str, Symbol]]:
+    """The statements without pointers that are one of several, or lead to rows that data pick, and new variables."""
+    scope = dict(types.scope)
+    facts, sums = facts_of(tu, region.function), PointerSums(scope, tu.long_type)
+    pointers = LocalPointers(sums, Types(scope, tu.structs), lambda name: may_be_read_after(facts, region, name))
+    formulas, others = (_value_functions(tu, scope, formulas=formulas) for formulas in (True, False))
+    reserved, types = tu.reserved | ISL_WORDS, replace(types, scope=scope)
+    items, chosen = with_chosen_pointers(items, pointers, types, reserved, formulas | others)
+    items, picked = with_picked_rows(items, scope, types, {*inside, *chosen}, reserved, others)
+    return items, {**chosen, **picked}
+
+
+def _value_functions(tu: TranslationUnit, symbols: Mapping[str, Symbol], *, formulas: bool) -> dict[str, CType]:
+    """The functions of the file that only compute an integer from values, with its type. formulas: those that are one
+    expression of their parameters, or all others."""
+    found = {}
+    for name, function in tu.functions.items():
+        if tu.pure_functions.get(name) == "const" and formulas == (formula_of(function) is not None):
+            ctype = ctype_of(function.decl.type.type, symbols)
+            if ctype is not None and ctype.integer and ctype.bits:
+                found[name] = ctype
+    return found
 
 
 def _local_names(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol], unique: UniqueNames) -> LocalNames:
