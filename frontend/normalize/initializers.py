@@ -1,15 +1,18 @@
 """Lists of values that locals are declared with as assignments: ``vec v = {1, x};`` is ``vec v; v.x = 1; v.y = x;``.
 
-What a list leaves out is zero (C11, 6.7.9). Only lists with braces where types have some, of a few elements, without
-designators; that the evaluation of its values has no order in C is nobody's business then.
+What a list leaves out is zero (C11, 6.7.9). Only lists with braces where types have some; that the evaluation of its
+values has no order in C is nobody's business then. Where elements are many, or a list names them (``{[2] = x}``), loops
+set all of them to zero before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import count, islice
 from typing import Any
 
 from scopt import ir
+from scopt.frontend.normalize.element_loops import Cells, ElementLoops, NoElementsError
 from scopt.frontend.normalize.tree_rewriting import names_of
 from scopt.frontend.syntax.structs import Definitions, Typed, Types
 from scopt.frontend.syntax.symbols import Symbol, symbol_of
@@ -18,21 +21,25 @@ from scopt.ir.walks import changed, rebuilt
 
 # Elements of one variable: more are as many statements, which loops would be better for.
 _MOST = 32
+# What a list gives to elements that loops have set to zero.
+_GIVEN = 16
 
 
 class _NoListError(Exception):
     """A list that isn't one of these."""
 
 
-def with_assigned_lists(items: Iterable[Any], symbols: Mapping[str, Symbol], structs: Definitions) -> tuple[Any, ...]:
-    """The statements of a region, with assignments behind such declarations. symbols: what names mean where it
-    begins."""
+def with_assigned_lists(
+    items: Iterable[Any], symbols: Mapping[str, Symbol], structs: Definitions, reserved: Collection[str]
+) -> tuple[Any, ...]:
+    """The statements of a region, with assignments behind such declarations. symbols: what names mean where it begins.
+    reserved: names that iterators of loops must not have."""
     types = Types(symbols, structs)
 
     def several(several_items: Iterable[Any]) -> list[Any]:
         made: list[Any] = []
         for item in several_items:
-            made += (is_list(item) and assigned_list(item, types)) or [item]
+            made += (is_list(item) and (assigned_list(item, types) or zeroed_list(item, types, reserved))) or [item]
         return made
 
     def visit(node: Any) -> Any:
@@ -63,6 +70,90 @@ def assigned_list(node: ir.Decl, types: Types) -> list[Any]:
         return made
     except _NoListError:
         return []
+
+
+def zeroed_list(node: ir.Decl, types: Types, reserved: Collection[str]) -> list[Any]:
+    """The declaration of a variable without its list, loops that set all elements to zero, and assignments to those
+    that the list gives other values."""
+    name, symbol = node.name, symbol_of(node, types.scope)
+    if name is None or name in names_of(node.init) or symbol.static or symbol.extern or symbol.thread_local:
+        return []
+    plain, numbers = _without_list(node), count(1)
+
+    def fresh() -> str:
+        return next(made for k in numbers if (made := f"each_{k}") not in reserved)
+
+    def zero(cells: Cells, _: Typed) -> list[Any]:
+        return [ir.Assignment("=", cells[0], ir.Constant("int", "0", node.coord), node.coord)]
+
+    cell, typed = ir.ID(name, node.coord), types.declared(plain)
+    try:
+        made = ElementLoops(types, fresh).loops((cell,), typed, zero)
+        given = list(islice(_given(cell, typed, node.init, types), _GIVEN + 1))
+    except (_NoListError, NoElementsError):
+        return []
+    return [plain, *made, *given] if len(given) <= _GIVEN else []
+
+
+def _given(cell: Any, typed: Typed, value: Any, types: Types) -> Iterator[Any]:
+    """Assignments of the values in a list, but for zeros."""
+    if not isinstance(value, ir.InitList):
+        if typed.array or (typed.composite and _is_scalar(value, types)):
+            raise _NoListError
+        if constant_value(value, types.scope) != 0:
+            yield ir.Assignment("=", cell, value, cell.coord)
+        return
+    exprs = list(value.exprs)
+    if len(exprs) == 1 and isinstance(exprs[0], ir.Constant) and constant_value(exprs[0], types.scope) == 0:
+        return
+    if not typed.array and not typed.composite:
+        raise _NoListError
+    position = 0
+    for one in exprs:
+        inner, (part, kind) = one, (cell, typed)
+        if isinstance(one, ir.NamedInitializer):
+            inner = one.expr
+            for depth, designator in enumerate(one.name):
+                where = _position(designator, kind, types)
+                position = where if depth == 0 else position
+                part, kind = _part(part, kind, where, types)
+        else:
+            part, kind = _part(cell, typed, position, types)
+        yield from _given(part, kind, inner, types)
+        position += 1
+
+
+def _position(designator: Any, typed: Typed, types: Types) -> int:
+    """Which element or member a designator means."""
+    match designator:
+        case ir.ArrayDesignator(expr=index) if (
+            typed.array and (found := constant_value(index, types.scope)) is not None
+        ):
+            return found
+        case ir.FieldDesignator(name=name) if not typed.array:
+            names = [one.name for one in getattr(typed.struct, "decls", None) or () if isinstance(one, ir.Decl)]
+            if name in names:
+                return names.index(name)
+    raise _NoListError
+
+
+def _part(cell: Any, typed: Typed, position: int, types: Types) -> tuple[Any, Typed]:
+    """An element of an array, or a member of a structure, by its number."""
+    if typed.array:
+        element = typed.element()
+        if element is None:
+            raise _NoListError
+        return ir.ArrayRef(cell, ir.Constant("int", str(position), cell.coord), cell.coord), element
+    parts = list(ElementLoops(types, str).members(cell, typed))
+    if position >= len(parts):
+        raise _NoListError
+    return parts[position]
+
+
+def _is_scalar(value: Any, types: Types) -> bool:
+    """Whether a value may be that of a number, not of a structure."""
+    found = types.of(value)
+    return found is None or not found.composite
 
 
 def _without_list(node: ir.Decl) -> ir.Decl:
