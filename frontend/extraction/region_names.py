@@ -208,7 +208,7 @@ def _plain_statements(
 ) -> tuple[Any, ...]:
     """The statements with what C has short words for as assignments and loops."""
     items = without_direction_tables(without_commas(items), outer, tu.structs)
-    items = with_assigned_lists(items, outer, tu.structs, tu.reserved)
+    items = with_assigned_lists(items, outer, tu.structs, tu.reserved, region.symbolic)
     return with_memory_loops(items, tu, region, outer)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -23,14 +23,29 @@ class NoElementsError(Exception):
 
 
 class ElementLoops(Struct, frozen=True, eq=False):
-    """types: of what is named where the loops stand. fresh: names for iterators."""
+    """types: of what is named where the loops stand. fresh: names for iterators. symbolic: macros with names of their
+    own."""
 
     types: Types
     fresh: Callable[[], str]
+    symbolic: Collection[str] = ()
 
-    def size(self, typed: Typed) -> int:
-        """The bytes of an object, all of which are used. Raises NoElementsError."""
-        return self._extent(typed)[0]
+    def size(self, typed: Typed) -> tuple[int, list[Any]]:
+        """The bytes of an object, all of which are used: a constant, and names of macros to multiply it by. Raises
+        NoElementsError."""
+        factors: list[Any] = []
+        constant = 1
+        while typed.array:
+            length = self.length(typed)
+            value = constant_value(length, self.types.scope)
+            if value is None:
+                factors.append(length)
+            else:
+                constant *= value
+            element = typed.element()
+            assert element is not None
+            typed = element
+        return constant * self._extent(typed)[0], factors
 
     def _extent(self, typed: Typed) -> tuple[int, int]:
         """Size and alignment."""
@@ -38,10 +53,11 @@ class ElementLoops(Struct, frozen=True, eq=False):
             size = self.types.scope["void *"].size
             return size, size
         if typed.array:
-            element = typed.element()
-            assert element is not None
+            element, length = typed.element(), constant_value(self.length(typed), self.types.scope)
+            if element is None or length is None:
+                raise NoElementsError
             size, alignment = self._extent(element)
-            return size * self.length(typed), alignment
+            return size * length, alignment
         if not typed.composite:
             if typed.size not in _SIZES or "omplex" in typed.type.spelling:
                 raise NoElementsError
@@ -56,13 +72,15 @@ class ElementLoops(Struct, frozen=True, eq=False):
             raise NoElementsError
         return size, widest
 
-    def length(self, typed: Typed) -> int:
-        """How many elements an array has. Raises NoElementsError."""
+    def length(self, typed: Typed) -> Any:
+        """How many elements an array has: a constant, or the name of a macro. Raises NoElementsError."""
         dim = typed.layers[0].dim
+        if isinstance(dim, ir.ID) and dim.name in self.symbolic:
+            return dim
         size = constant_value(dim, self.types.scope) if dim is not None else None
         if size is None or size < 1:
             raise NoElementsError
-        return size
+        return number(size)
 
     def members(self, cell: Any, typed: Typed) -> Iterator[tuple[Any, Typed]]:
         """The members of a structure in an object. Raises NoElementsError."""
@@ -85,7 +103,7 @@ class ElementLoops(Struct, frozen=True, eq=False):
             name = self.fresh()
             inner = tuple(ir.ArrayRef(cell, ir.ID(name), cell.coord) for cell in cells)
             body = self.loops(inner, element, leaf, whole=whole)
-            return [counting(name, "int", number(length), body, cells[0].coord)]
+            return [counting(name, "int", length, body, cells[0].coord)]
         if not typed.composite or whole:
             return list(leaf(cells, typed))
         made: list[Any] = []
@@ -103,8 +121,8 @@ def counting(name: str, spelling: str, bound: Any, body: list[Any], coord: Any) 
     return ir.For(start, condition, stepped, ir.Compound(body, coord), coord)
 
 
-def sized(node: Any, loops: ElementLoops) -> int | None:
-    """The bytes that ``sizeof x`` or ``sizeof(type)`` means; None for any other expression."""
+def sized(node: Any, loops: ElementLoops) -> tuple[int, list[Any]] | None:
+    """The bytes, as of `ElementLoops.size`, that ``sizeof x`` or ``sizeof(type)`` means; None for any other node."""
     if not isinstance(node, ir.UnaryOp) or node.op != "sizeof":
         return None
     inner, types = node.expr, loops.types

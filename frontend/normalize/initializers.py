@@ -30,16 +30,22 @@ class _NoListError(Exception):
 
 
 def with_assigned_lists(
-    items: Iterable[Any], symbols: Mapping[str, Symbol], structs: Definitions, reserved: Collection[str]
+    items: Iterable[Any],
+    symbols: Mapping[str, Symbol],
+    structs: Definitions,
+    reserved: Collection[str],
+    symbolic: Collection[str],
 ) -> tuple[Any, ...]:
     """The statements of a region, with assignments behind such declarations. symbols: what names mean where it begins.
-    reserved: names that iterators of loops must not have."""
+    reserved: names that iterators of loops must not have. symbolic: macros with names of their own."""
     types = Types(symbols, structs)
 
     def several(several_items: Iterable[Any]) -> list[Any]:
         made: list[Any] = []
         for item in several_items:
-            made += (is_list(item) and (assigned_list(item, types) or zeroed_list(item, types, reserved))) or [item]
+            made += (
+                is_list(item) and (assigned_list(item, types) or zeroed_list(item, types, reserved, symbolic))
+            ) or [item]
         return made
 
     def visit(node: Any) -> Any:
@@ -72,7 +78,7 @@ def assigned_list(node: ir.Decl, types: Types) -> list[Any]:
         return []
 
 
-def zeroed_list(node: ir.Decl, types: Types, reserved: Collection[str]) -> list[Any]:
+def zeroed_list(node: ir.Decl, types: Types, reserved: Collection[str], symbolic: Collection[str]) -> list[Any]:
     """The declaration of a variable without its list, loops that set all elements to zero, and assignments to those
     that the list gives other values."""
     name, symbol = node.name, symbol_of(node, types.scope)
@@ -88,7 +94,7 @@ def zeroed_list(node: ir.Decl, types: Types, reserved: Collection[str]) -> list[
 
     cell, typed = ir.ID(name, node.coord), types.declared(plain)
     try:
-        made = ElementLoops(types, fresh).loops((cell,), typed, zero)
+        made = ElementLoops(types, fresh, symbolic).loops((cell,), typed, zero)
         given = list(islice(_given(cell, typed, node.init, types), _GIVEN + 1))
     except (_NoListError, NoElementsError):
         return []

@@ -18,6 +18,7 @@ from scopt import ir
 from scopt.frontend.normalize.element_loops import Cells, ElementLoops, NoElementsError, counting, sized
 from scopt.frontend.normalize.expression_types import ExpressionTypes
 from scopt.frontend.normalize.tree_rewriting import cast, number, signed_number
+from scopt.frontend.syntax.declared_sizes import with_macro_sizes
 from scopt.frontend.syntax.structs import Typed, Types
 from scopt.frontend.syntax.symbols import Symbol, symbol_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
@@ -28,7 +29,7 @@ from scopt.ir.walks import mapped, walk
 
 _BYTE, _INT_BITS = 8, 32
 _LIBRARY = ("memset", "memcpy", "memmove", "bzero")
-_CALLS = {f"{prefix}{name}": name for prefix in ("", "__builtin_") for name in _LIBRARY}
+MEMORY_CALLS = {f"{prefix}{name}": name for prefix in ("", "__builtin_") for name in _LIBRARY}
 _MEMORY = (ir.ArrayRef, ir.StructRef)
 
 
@@ -41,6 +42,8 @@ def with_memory_loops(
         return items
     inside = {node.name for node in walk(*items) if isinstance(node, (ir.Decl, ir.ID))}
     maker, scope = _Maker(tu, region, tu.reserved | inside), dict(symbols)
+    for name in inside & symbols.keys():
+        scope[name] = with_macro_sizes(symbols[name], tu, region.symbolic, symbols)
     return tuple(maker.statement(item, scope) for item in items)
 
 
@@ -48,7 +51,7 @@ def _called(node: Any, tu: TranslationUnit) -> str | None:
     """Which of these functions of C's library a node calls."""
     if not isinstance(node, ir.FuncCall) or not isinstance(node.name, ir.ID) or node.args is None:
         return None
-    return _CALLS.get(node.name.name) if node.name.name not in tu.defined_functions else None
+    return MEMORY_CALLS.get(node.name.name) if node.name.name not in tu.defined_functions else None
 
 
 class _Maker(Struct, frozen=True, eq=False):
@@ -87,7 +90,8 @@ class _Maker(Struct, frozen=True, eq=False):
         if len(arguments) != len("123") or done.written or done.called or done.opaque or done.unnamed:
             return node
         types = ExpressionTypes(scope, self.tu.structs, self.region.symbolic, self.region.types)
-        call = _Call(self, types, ElementLoops(Types(scope, self.tu.structs), self.fresh), node.coord)
+        loops = ElementLoops(Types(scope, self.tu.structs), self.fresh, self.region.symbolic)
+        call = _Call(self, types, loops, node.coord)
         try:
             if function in ("memset", "bzero"):
                 return call.filled(*arguments)
@@ -192,7 +196,13 @@ class _Call(Struct, frozen=True, eq=False):
         if element is None or element.pointer or element.type.volatile or element.type.atomic:
             raise NoElementsError
         total, factors = self.product(size)
-        number_of, rest = divmod(total, self.loops.size(element))
+        each, inner = self.loops.size(element)
+        number_of, rest = divmod(total, each)
+        for factor in inner:
+            same = next((k for k, one in enumerate(factors) if _text(one) == _text(factor)), None)
+            if same is None:
+                raise NoElementsError
+            factors = factors[:same] + factors[same + 1 :]
         if rest or not number_of:
             raise NoElementsError
         if not factors and number_of == 1:
@@ -212,8 +222,10 @@ class _Call(Struct, frozen=True, eq=False):
         if isinstance(node, ir.BinaryOp) and node.op == "*":
             (a, some), (b, others) = self.product(node.left), self.product(node.right)
             return a * b, [*some, *others]
+        sizes = sized(node, self.loops)
+        if sizes is not None:
+            return sizes
         known = constant_value(node, self.types.scope)
-        known = sized(node, self.loops) if known is None else known
         if known is not None:
             return known, []
         if isinstance(node, ir.Cast) and (kind := self.types.of(node)) is not None and kind.bits >= _INT_BITS:

@@ -27,8 +27,8 @@ static void f(int n, double *restrict r, const double *restrict a) {
       s[0] += a[j], s[1] -= a[j];
       z.x += (float)a[j], z.y[1] += v.y[0];
     }
-    r[i] = s[0] + s[1] * s[2] + m[0][1] + m[1][0] * m[1][1] + v.x * v.y[1] + z.x + z.y[0] + z.y[1] + w[1].y[1] * w[1].x + w[2].y[0];
-    r[i] += many[0] + many[59] * 2 + many[60] * 3 + many[61] * 5 + w[0].x;
+    r[i] = s[0] + s[1] * s[2] + m[0][1] + m[1][0] * m[1][1] + v.x * v.y[1] + z.x + z.y[0] + z.y[1];
+    r[i] += w[1].y[1] * w[1].x + w[2].y[0] + many[0] + many[59] * 2 + many[60] * 3 + many[61] * 5 + w[0].x;
   }
 #pragma endscop
 }
