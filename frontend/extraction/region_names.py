@@ -25,6 +25,7 @@ from scopt.frontend.model.sizes import hoist_sizes
 from scopt.frontend.normalize.branch_values import with_branch_values
 from scopt.frontend.normalize.called_bodies import with_called_bodies
 from scopt.frontend.normalize.commas import without_commas
+from scopt.frontend.normalize.compound_literals import without_compound_literals
 from scopt.frontend.normalize.conditions_inside import with_conditions_inside
 from scopt.frontend.normalize.direction_tables import without_direction_tables
 from scopt.frontend.normalize.expression_types import ExpressionTypes
@@ -32,12 +33,14 @@ from scopt.frontend.normalize.formulas import formula_of
 from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
 from scopt.frontend.normalize.initializers import with_assigned_lists
 from scopt.frontend.normalize.inlining import inlined_calls
+from scopt.frontend.normalize.local_tables import with_static_tables, without_tables
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.memory_calls import with_memory_loops
 from scopt.frontend.normalize.normal import normalized
 from scopt.frontend.normalize.outer_products import with_outer_products
 from scopt.frontend.normalize.picked_rows import with_picked_rows
 from scopt.frontend.normalize.pointer_cells import hoist_pointers
+from scopt.frontend.normalize.scalar_structs import with_scalar_structs
 from scopt.frontend.normalize.separate_updates import with_separate_updates
 from scopt.frontend.normalize.stage_loops import with_stage_loops
 from scopt.frontend.syntax.liveness import may_be_read_after
@@ -150,10 +153,11 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     called = with_called_bodies(tu, region, outer)
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
     normal, anew = normalized(tu, replace(region, items=called.items), outer)
-    unique = unique_names(_plain_statements(tu, region, normal, outer), tu.reserved, ISL_WORDS)
-    items = tuple(map(_without_directives, unique.items))
+    unique = _named_once(tu, _plain_statements(tu, region, normal, outer), outer)
+    items, constants, tables = without_tables(unique.items, unique.declared, outer, tu.reserved | ISL_WORDS)
+    items = tuple(map(_without_directives, items))
     _refuse_visible(region)
-    symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}
+    symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}, **constants}
     if tu.strict_aliasing:
         symbols = with_rows(symbols, outer.keys() - unique.declared.keys())
     local_names = frozenset(unique.declared)
@@ -188,7 +192,7 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     if found or cells or not same_items(before, items):  # what is computed from members is computed from names now
         members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
     _take_rows(tu, symbols, behind)
-    hoisted = (*stages.values, *sizes, *found, *cells, *behind, *hoist_products(members, region.symbolic))
+    hoisted = (*tables, *stages.values, *sizes, *found, *cells, *behind, *hoist_products(members, region.symbolic))
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - iterators
     whole_types = {name: symbol.type for name, symbol in symbols.items()}
@@ -207,9 +211,18 @@ def _plain_statements(
     tu: TranslationUnit, region: Region, items: tuple[Any, ...], outer: Mapping[str, Symbol]
 ) -> tuple[Any, ...]:
     """The statements with what C has short words for as assignments and loops."""
-    items = without_direction_tables(without_commas(items), outer, tu.structs)
+    items = with_static_tables(without_compound_literals(without_commas(items), tu.reserved), outer)
+    items = without_direction_tables(items, outer, tu.structs)
     items = with_assigned_lists(items, outer, tu.structs, tu.reserved, region.symbolic)
     return with_memory_loops(items, tu, region, outer)
+
+
+def _named_once(tu: TranslationUnit, items: tuple[Any, ...], outer: Mapping[str, Symbol]) -> UniqueNames:
+    """The statements in which each name has one meaning, with a variable for each member of structures."""
+    unique = unique_names(items, tu.reserved, ISL_WORDS)
+    symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}
+    made = with_scalar_structs(unique.items, symbols, tu.structs, unique.declared, tu.reserved | ISL_WORDS)
+    return unique if made is unique.items else unique_names(made, tu.reserved, ISL_WORDS)
 
 
 def _take_rows(tu: TranslationUnit, symbols: dict[str, Symbol], hoisted: Iterable[Hoisted]) -> None:

@@ -17,7 +17,7 @@ from scopt.frontend.normalize.tree_rewriting import names_of
 from scopt.frontend.syntax.structs import Definitions, Typed, Types
 from scopt.frontend.syntax.symbols import Symbol, symbol_of
 from scopt.ir.constants import constant_value
-from scopt.ir.walks import changed, rebuilt
+from scopt.ir.walks import changed, rebuilt, same_tree
 
 # Elements of one variable: more are as many statements, which loops would be better for.
 _MOST = 32
@@ -98,7 +98,15 @@ def zeroed_list(node: ir.Decl, types: Types, reserved: Collection[str], symbolic
         given = list(islice(_given(cell, typed, node.init, types), _GIVEN + 1))
     except (_NoListError, NoElementsError):
         return []
-    return [plain, *made, *given] if len(given) <= _GIVEN else []
+    if len(given) > _GIVEN:
+        return []
+    # What isn't in arrays needs no zero before.
+    made = [one for one in made if not any(same_tree(one.lvalue, other.lvalue) for other in given if _sets(one))]
+    return [plain, *made, *given]
+
+
+def _sets(node: Any) -> bool:
+    return isinstance(node, ir.Assignment)
 
 
 def _given(cell: Any, typed: Typed, value: Any, types: Types) -> Iterator[Any]:
