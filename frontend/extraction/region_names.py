@@ -34,6 +34,7 @@ from scopt.frontend.normalize.forward_substitution import LocalNames, substitute
 from scopt.frontend.normalize.initializers import with_assigned_lists
 from scopt.frontend.normalize.inlining import inlined_calls
 from scopt.frontend.normalize.local_tables import with_static_tables, without_tables
+from scopt.frontend.normalize.loops_by_rows import with_loops_by_rows
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.memory_calls import with_memory_loops
 from scopt.frontend.normalize.normal import normalized
@@ -146,22 +147,23 @@ class RegionNames(Struct, frozen=True, eq=False):
         return not self.region.symbolic.keys().isdisjoint(identifiers(node))
 
 
-def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
-    """Give every name of a region one meaning. Raises Refusal."""
+def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) -> RegionNames:
+    """Give every name of a region one meaning. by_rows: loops through all of an array go through its rows. Raises
+    Refusal."""
     refuse_other_variables(tu, region)
     outer = scope_at(tu, region)
     called = with_called_bodies(tu, region, outer)
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
     normal, anew = normalized(tu, replace(region, items=called.items), outer)
-    unique = _named_once(tu, _plain_statements(tu, region, normal, outer), outer)
+    plain_items, lengths = with_loops_by_rows(normal, tu.reserved) if by_rows else (normal, ())
+    unique = _named_once(tu, _plain_statements(tu, region, plain_items, outer), outer)
     items, constants, tables = without_tables(unique.items, unique.declared, outer, tu.reserved | ISL_WORDS)
-    items = tuple(map(_without_directives, items))
     _refuse_visible(region)
     symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}, **constants}
     if tu.strict_aliasing:
         symbols = with_rows(symbols, outer.keys() - unique.declared.keys())
     local_names = frozenset(unique.declared)
-    items = inlined_calls(items, tu, region, symbols)
+    items = inlined_calls(tuple(map(_without_directives, items)), tu, region, symbols)
     _refuse_thread_local(tu, region, items, symbols)
     items = substituted_locals(items, _local_names(tu, region, symbols, unique))
     inside = local_names | unique.iterators
@@ -203,7 +205,7 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
-    wanted, done = (stages.required, stages.distances), effects(*items)
+    wanted, done = ((*stages.required, *lengths), stages.distances), effects(*items)
     return RegionNames(tu, region, items, symbols, iterators, local_names, done, hoisted, whole, narrowed, *wanted)
 
 

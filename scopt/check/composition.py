@@ -131,7 +131,7 @@ def _declared(words: Words, known: frozenset[str]) -> str:
         raise InternalError("a part of the prologue isn't a declaration")
     place = words.index("=")
     if "{" in words:
-        words = [*words[: place + 1], *_listed(words[place + 1 : -1]), ";"]
+        words = (*words[: place + 1], *_listed(words[place + 1 : -1]), ";")
     others = known | {"__typeof__"}
     new = [word for word in words[:place] if re.match(r"[A-Za-z_$]", word) and word not in others]
     value = words[place + 1 :]
@@ -146,11 +146,11 @@ def _listed(words: Words) -> Words:
     depths = list(accumulate((word == "{") - (word == "}") for word in words))
     if depths[-1] != 0 or 0 in depths[:-1]:
         raise InternalError("a part of the prologue isn't a declaration")
-    return [
+    return tuple(
         word
         for k, word in enumerate(words)
         if word != "=" or not (words[k - 1] == "]" or (words[k - 2] == "." and words[k - 3] in ("{", ",")))
-    ]
+    )
 
 
 def _allocated(allocation: Allocation, reserved: frozenset[str]) -> tuple[str, ...]:
