@@ -48,23 +48,39 @@ def extract_whole(
     """The SCoP of a region, and why some of its statements are loops or the like that are executed as a whole, or in
     loops that go in stages, by the statements' names.
 
-    Where subscripts show that arrays of one dimension hold rows, the region is read again with that knowledge.
+    Where subscripts show that arrays of one dimension hold rows, the region is read again with that knowledge. Where
+    other loops go through all of such an array, they go through its rows then.
     """
+    try:
+        return _extracted(tu, region, name, assume_apart=assume_apart)
+    except Refusal as refusal:
+        if refusal.remark.id != "affine.rows-and-whole":
+            raise
+        try:
+            return _extracted(tu, region, name, assume_apart=assume_apart, by_rows=True)
+        except Refusal:
+            raise refusal from None
+
+
+def _extracted(
+    tu: TranslationUnit, region: Region, name: str, *, assume_apart: bool, by_rows: bool = False
+) -> tuple[Scop, Mapping[str, Refusal]]:
+    """by_rows: all loops go through rows."""
     known = universe_params()
-    walk = _walk(tu, region, {})
+    walk = _walk(tu, region, {}, by_rows)
     tree = walk.tree(known)
     shapes, holds = _flat_arrays(walk)
     if shapes:
         known = holds
-        walk = _walk(tu, region, shapes)
+        walk = _walk(tu, region, shapes, by_rows)
         tree = walk.tree(known)
     if walk.wanted_values:
         raise walk.wanted_values[0]
     return ScopParts(walk, name, known, assume_apart).scop(tree), {**walk.obstacles, **walk.stages}
 
 
-def _walk(tu: TranslationUnit, region: Region, shapes: Mapping[str, RowShape]) -> RegionWalk:
-    names = read_names(tu, region)
+def _walk(tu: TranslationUnit, region: Region, shapes: Mapping[str, RowShape], by_rows: bool) -> RegionWalk:
+    names = read_names(tu, region, by_rows=by_rows)
     affine = AffineNames(names)
     return RegionWalk(names, affine, RegionArrays(names, affine, shapes))
 

@@ -13,8 +13,9 @@ from scopt import ir
 from scopt.diagnostics import Location, Refusal
 from scopt.frontend.model.affine import NotAffine
 from scopt.frontend.model.choice_variables import with_choice_variables
+from scopt.frontend.model.chosen_pointers import with_chosen_pointers
 from scopt.frontend.model.fixed_cells import hoist_cells
-from scopt.frontend.model.local_pointers import without_local_pointers
+from scopt.frontend.model.local_pointers import LocalPointers, without_local_pointers
 from scopt.frontend.model.narrow_divisions import with_narrow_divisions
 from scopt.frontend.model.narrow_variables import with_narrow_variables
 from scopt.frontend.model.pointers import PointerSums
@@ -23,17 +24,24 @@ from scopt.frontend.model.row_pointers import with_rows
 from scopt.frontend.model.sizes import hoist_sizes
 from scopt.frontend.normalize.branch_values import with_branch_values
 from scopt.frontend.normalize.called_bodies import with_called_bodies
+from scopt.frontend.normalize.commas import without_commas
+from scopt.frontend.normalize.compound_literals import without_compound_literals
 from scopt.frontend.normalize.conditions_inside import with_conditions_inside
 from scopt.frontend.normalize.direction_tables import without_direction_tables
 from scopt.frontend.normalize.expression_types import ExpressionTypes
+from scopt.frontend.normalize.formulas import formula_of
 from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
 from scopt.frontend.normalize.initializers import with_assigned_lists
 from scopt.frontend.normalize.inlining import inlined_calls
+from scopt.frontend.normalize.local_tables import with_static_tables, without_tables
+from scopt.frontend.normalize.loops_by_rows import with_loops_by_rows
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
+from scopt.frontend.normalize.memory_calls import with_memory_loops
 from scopt.frontend.normalize.normal import normalized
 from scopt.frontend.normalize.outer_products import with_outer_products
 from scopt.frontend.normalize.picked_rows import with_picked_rows
 from scopt.frontend.normalize.pointer_cells import hoist_pointers
+from scopt.frontend.normalize.scalar_structs import with_scalar_structs
 from scopt.frontend.normalize.separate_updates import with_separate_updates
 from scopt.frontend.normalize.stage_loops import with_stage_loops
 from scopt.frontend.normalize.whole_runs import with_whole_runs
@@ -42,7 +50,7 @@ from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.openmp_variables import refuse_other_variables
 from scopt.frontend.syntax.scoping import UniqueNames, loop_iterator, unique_names
 from scopt.frontend.syntax.structs import Types, reference_of, references, shared_storage
-from scopt.frontend.syntax.symbols import Symbol, facts_of, is_value, scope_at, symbol_of
+from scopt.frontend.syntax.symbols import Symbol, ctype_of, facts_of, is_value, scope_at, symbol_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import is_directive, threadprivate_names
 from scopt.ir.effects import Effects, effects
@@ -146,23 +154,23 @@ class RegionNames(Struct, frozen=True, eq=False):
         return not self.region.symbolic.keys().isdisjoint(identifiers(node))
 
 
-def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
-    """Give every name of a region one meaning. Raises Refusal."""
+def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) -> RegionNames:
+    """Give every name of a region one meaning. by_rows: loops through all of an array go through its rows. Raises
+    Refusal."""
     refuse_other_variables(tu, region)
     outer = scope_at(tu, region)
     called = with_called_bodies(tu, region, outer)
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
     normal, anew = normalized(tu, replace(region, items=called.items), outer)
-    plain_items = without_direction_tables(normal, outer, tu.structs)
-    plain_items = with_assigned_lists(plain_items, outer, tu.structs)
-    unique = unique_names(plain_items, tu.reserved, ISL_WORDS)
-    items = tuple(map(_without_directives, unique.items))
+    plain_items, lengths = with_loops_by_rows(normal, tu.reserved) if by_rows else (normal, ())
+    unique = _named_once(tu, _plain_statements(tu, region, plain_items, outer), outer)
+    items, constants, tables = without_tables(unique.items, unique.declared, outer, tu.reserved | ISL_WORDS)
     _refuse_visible(region)
-    symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}
+    symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}, **constants}
     if tu.strict_aliasing:
         symbols = with_rows(symbols, outer.keys() - unique.declared.keys())
     local_names = frozenset(unique.declared)
-    items = inlined_calls(items, tu, region, symbols)
+    items = inlined_calls(tuple(map(_without_directives, items)), tu, region, symbols)
     _refuse_thread_local(tu, region, items, symbols)
     items = substituted_locals(items, _local_names(tu, region, symbols, unique))
     inside = local_names | unique.iterators
@@ -176,7 +184,7 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     items, told = with_conditions_inside(items, symbols, iterators, types, reserved, read_after)
     symbols, local_names = {**symbols, **told}, local_names | told.keys()
     items = with_separate_updates(with_branch_values(items, symbols, types), symbols, types)
-    items, picking = with_picked_rows(items, symbols, types, inside | told.keys(), reserved)
+    items, picking = _with_plain_choices(tu, region, items, types, inside | told.keys())
     symbols, local_names = {**symbols, **picking}, local_names | picking.keys()
     plain_pointers = partial(_with_plain_pointers, tu, region, symbols)
     before, items = items, plain_pointers(items)
@@ -193,7 +201,7 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     if found or cells or not same_items(before, items):  # what is computed from members is computed from names now
         members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
     _take_rows(tu, symbols, behind)
-    hoisted = (*stages.values, *sizes, *found, *cells, *behind, *hoist_products(members, region.symbolic))
+    hoisted = (*tables, *stages.values, *sizes, *found, *cells, *behind, *hoist_products(members, region.symbolic))
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - iterators
     whole_types = {name: symbol.type for name, symbol in symbols.items()}
@@ -205,7 +213,26 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
     named = (iterators, local_names, effects(*items), hoisted, whole, narrowed)
-    return RegionNames(tu, region, items, symbols, *named, stages.required, stages.distances).in_blocks()
+    wanted = ((*stages.required, *lengths), stages.distances)
+    return RegionNames(tu, region, items, symbols, *named, *wanted).in_blocks()
+
+
+def _plain_statements(
+    tu: TranslationUnit, region: Region, items: tuple[Any, ...], outer: Mapping[str, Symbol]
+) -> tuple[Any, ...]:
+    """The statements with what C has short words for as assignments and loops."""
+    items = with_static_tables(without_compound_literals(without_commas(items), tu.reserved), outer)
+    items = without_direction_tables(items, outer, tu.structs)
+    items = with_assigned_lists(items, outer, tu.structs, tu.reserved, region.symbolic)
+    return with_memory_loops(items, tu, region, outer)
+
+
+def _named_once(tu: TranslationUnit, items: tuple[Any, ...], outer: Mapping[str, Symbol]) -> UniqueNames:
+    """The statements in which each name has one meaning, with a variable for each member of structures."""
+    unique = unique_names(items, tu.reserved, ISL_WORDS)
+    symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}
+    made = with_scalar_structs(unique.items, symbols, tu.structs, unique.declared, tu.reserved | ISL_WORDS)
+    return unique if made is unique.items else unique_names(made, tu.reserved, ISL_WORDS)
 
 
 def _take_rows(tu: TranslationUnit, symbols: dict[str, Symbol], hoisted: Iterable[Hoisted]) -> None:
@@ -219,8 +246,37 @@ def _with_plain_pointers(
 ) -> tuple[Any, ...]:
     """The statements without pointers that they set, and with subscripts in the place of pointer arithmetic."""
     facts, sums = facts_of(tu, region.function), PointerSums(symbols, tu.long_type)
-    items = without_local_pointers(items, sums, tu.structs, lambda name: may_be_read_after(facts, region, name))
+    formulas = _value_functions(tu, symbols, formulas=True)
+    items = without_local_pointers(
+        items, sums, tu.structs, lambda name: may_be_read_after(facts, region, name), formulas
+    )
     return tuple(rebuilt(item, sums.subscripted) for item in items)
+
+
+def _with_plain_choices(
+    tu: TranslationUnit, region: Region, items: tuple[Any, ...], types: ExpressionTypes, inside: Collection[str]
+) -> tuple[tuple[Any, ...], dict[str, Symbol]]:
+    """The statements without pointers that are one of several, or lead to rows that data pick, and new variables."""
+    scope = dict(types.scope)
+    facts, sums = facts_of(tu, region.function), PointerSums(scope, tu.long_type)
+    pointers = LocalPointers(sums, Types(scope, tu.structs), lambda name: may_be_read_after(facts, region, name))
+    formulas, others = (_value_functions(tu, scope, formulas=formulas) for formulas in (True, False))
+    reserved, types = tu.reserved | ISL_WORDS, replace(types, scope=scope)
+    items, chosen = with_chosen_pointers(items, pointers, types, reserved, formulas | others)
+    items, picked = with_picked_rows(items, scope, types, {*inside, *chosen}, reserved, others)
+    return items, {**chosen, **picked}
+
+
+def _value_functions(tu: TranslationUnit, symbols: Mapping[str, Symbol], *, formulas: bool) -> dict[str, CType]:
+    """The functions of the file that only compute an integer from values, with its type. formulas: those that are one
+    expression of their parameters, or all others."""
+    found = {}
+    for name, function in tu.functions.items():
+        if tu.pure_functions.get(name) == "const" and formulas == (formula_of(function) is not None):
+            ctype = ctype_of(function.decl.type.type, symbols)
+            if ctype is not None and ctype.integer and ctype.bits:
+                found[name] = ctype
+    return found
 
 
 def _local_names(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol], unique: UniqueNames) -> LocalNames:

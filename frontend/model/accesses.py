@@ -28,6 +28,9 @@ from scopt.ir.scop import AccessKind, Array, CType
 from scopt.ir.walks import rewritten
 from scopt.poly.isl_utils import project_out_params
 
+# Functions of a text.
+_NOT_A_NUMBER = ("__builtin_nan", "__builtin_nanf", "__builtin_nanl")
+
 
 class AccessCollector(Struct):
     """Collects the accesses of one statement.
@@ -251,7 +254,7 @@ class AccessCollector(Struct):
                 "declare it with __attribute__((const)) if it only computes a value from its arguments",
             )
         for argument in node.args.exprs if node.args else []:
-            if isinstance(argument, ir.Constant) and argument.type == "string":
+            if isinstance(argument, ir.Constant) and argument.type == "string" and name not in _NOT_A_NUMBER:
                 raise self.names.refuse("call.pointer", f"a pointer is passed to '{name}'", argument)
             self.read(argument)
         if purity == "pure":

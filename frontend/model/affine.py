@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.frontend.normalize.formulas import formula_of
 from scopt.frontend.syntax.constructs import construct_text
 from scopt.ir.scop import CType
 from scopt.poly.isl_utils import constant_pw_aff, param_pw_aff, universe_params
@@ -370,11 +371,11 @@ def converted(value: Value, target: CType, scope: Scope, node: Any) -> Value:
 
 
 def _inlined(node: ir.FuncCall, scope: Scope) -> Value:
-    """A call of a function of this file whose body is one return of an affine expression, such as min or max."""
+    """A call of a function of this file that only returns an affine expression, such as min or max."""
     name = node.name.name if isinstance(node.name, ir.ID) else ""
     function = scope.functions.get(name)
-    body = function.body.block_items if function is not None else None
-    if function is None or not body or len(body) != 1 or not isinstance(body[0], ir.Return) or body[0].expr is None:
+    body = formula_of(function) if function is not None else None
+    if function is None or body is None:
         raise NotAffine("call", f"the call of '{name}' is not affine", node, "use a ternary expression or a macro")
     params = function.decl.type.args.params if function.decl.type.args else []
     args = node.args.exprs if node.args else []
@@ -392,7 +393,7 @@ def _inlined(node: ir.FuncCall, scope: Scope) -> Value:
             raise NotAffine("call", f"'{name}' reads '{inner}', which is not one of its parameters", node)
         return values[inner]
 
-    result = affine(body[0].expr, replace(scope, lookup=lookup, functions={}))
+    result = affine(body, replace(scope, lookup=lookup, functions={}))
     returned = scope.cast_type(function.decl.type.type)
     if returned is None or not returned.integer or returned.bits == 0:
         raise NotAffine("call", f"'{name}' returns no integer", node)

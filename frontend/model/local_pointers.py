@@ -9,7 +9,7 @@ nothing in it is read from memory, so that members (``s->bodies``) need names of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -23,7 +23,17 @@ from scopt.ir.effects import changes_of, effects
 from scopt.ir.walks import changed, rebuilt, replaced, same_items, walk
 
 # What offsets are made of.
-_ARITHMETIC = (ir.ID, ir.Constant, ir.BinaryOp, ir.Cast, ir.Typename, ir.TypeDecl, ir.IdentifierType)
+_ARITHMETIC = (
+    ir.ID,
+    ir.Constant,
+    ir.BinaryOp,
+    ir.TernaryOp,
+    ir.Cast,
+    ir.ExprList,
+    ir.Typename,
+    ir.TypeDecl,
+    ir.IdentifierType,
+)
 
 
 def without_local_pointers(
@@ -31,17 +41,19 @@ def without_local_pointers(
     sums: PointerSums,
     structs: Definitions,
     read_after: Callable[[str], bool],
+    formulas: Collection[str] = (),
 ) -> tuple[Any, ...]:
     """The statements of a region, in which each name has one meaning, with such pointers' values in their places.
     Elements of others are sums (``s->bodies + i``), for members in them to be found.
 
     sums: with the symbols, those of iterators that loops declare apart. read_after: whether anything behind the region
-    may read the value that it leaves in a variable that isn't declared in it.
+    may read the value that it leaves in a variable that isn't declared in it. formulas: functions that are expressions
+    of their parameters.
     """
     if not any(_may_set(node, sums.symbols) for node in walk(*items)):
         return items
     root = ir.Compound(items)
-    pointers = _LocalPointers(sums, Types(sums.symbols, structs), read_after)
+    pointers = LocalPointers(sums, Types(sums.symbols, structs), read_after, formulas)
     while (found := pointers.first(root)) is not None:
         root = rebuilt(found.put_in(root), sums.subscripted)
     made = tuple(replaced(item, pointers.as_sum) for item in root.block_items)
@@ -95,10 +107,13 @@ class _LocalPointer(Struct, frozen=True, eq=False):
         return replaced(root, change)
 
 
-class _LocalPointers(Struct, frozen=True, eq=False):
+class LocalPointers(Struct, frozen=True, eq=False):
+    """read_after, formulas: as for `without_local_pointers`."""
+
     sums: PointerSums
     types: Types
     read_after: Callable[[str], bool]
+    formulas: Collection[str] = ()
 
     @property
     def symbols(self) -> Mapping[str, Symbol]:
@@ -125,17 +140,9 @@ class _LocalPointers(Struct, frozen=True, eq=False):
         later: the statements behind, in the same block."""
         declares = isinstance(setting, ir.Decl)
         name = setting.name if declares else setting.lvalue.name
-        symbol = self.symbols[name]
+        if not self.is_set_once(root, setting, later):
+            return None
         declared = [node for node in walk(root) if isinstance(node, ir.Decl) and node.name == name]
-        if symbol.kind != "local" or symbol.static or symbol.thread_local or symbol.address_taken:
-            return None
-        if len(declared) > 1 or changes_of(name, root) != 1 + bool(declared and not declares):
-            return None
-        if not declared and self.read_after(name):
-            return None
-        uses = sum(_names(node, name) for node in walk(root)) - (not declares)
-        if uses != sum(_names(node, name) for node in walk(*later)) or _asks_of(root, name):
-            return None
         value = setting.init if declares else setting.rvalue
         is_sum = self.is_sum(value, name) or self.is_same_rows(value, name)
         is_sum = is_sum or (self.is_row(value, name) and _only_subscripted(later, name))
@@ -145,6 +152,22 @@ class _LocalPointers(Struct, frozen=True, eq=False):
             return None
         whole = declared[0] if declared else None
         return _LocalPointer(name, setting, value if is_sum else value.expr, not is_sum, whole)
+
+    def is_set_once(self, root: Any, setting: Any, later: tuple[Any, ...]) -> bool:
+        """Whether a local variable has the value of one statement wherever it is used. later: the statements behind, in
+        the same block."""
+        declares = isinstance(setting, ir.Decl)
+        name = setting.name if declares else setting.lvalue.name
+        symbol = self.symbols[name]
+        declared = [node for node in walk(root) if isinstance(node, ir.Decl) and node.name == name]
+        if symbol.kind != "local" or symbol.static or symbol.thread_local or symbol.address_taken:
+            return False
+        if len(declared) > 1 or changes_of(name, root) != 1 + bool(declared and not declares):
+            return False
+        if not declared and self.read_after(name):
+            return False
+        uses = sum(_names(node, name) for node in walk(root)) - (not declares)
+        return uses == sum(_names(node, name) for node in walk(*later)) and not _asks_of(root, name)
 
     def is_sum(self, node: Any, name: str) -> bool:
         """Whether a pointer's value is a sum of an array, of the type that the pointer leads to, and an offset."""
@@ -210,7 +233,9 @@ class _LocalPointers(Struct, frozen=True, eq=False):
     def is_arithmetic(self, node: Any) -> bool:
         """Whether an expression is one of numbers in variables."""
         for one in walk(node):
-            if isinstance(one, ir.UnaryOp) and one.op in ("-", "+", "~"):
+            if isinstance(one, ir.UnaryOp) and one.op in ("-", "+", "~", "!"):
+                continue
+            if isinstance(one, ir.FuncCall) and isinstance(one.name, ir.ID) and one.name.name in self.formulas:
                 continue
             if not isinstance(one, _ARITHMETIC):
                 return False

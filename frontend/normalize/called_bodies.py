@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.normalize.arguments import Arguments, Scope, changeable
-from scopt.frontend.normalize.initializers import assigned_list, is_list
+from scopt.frontend.normalize.initializers import assigned_list, is_list, zeroed_list
 from scopt.frontend.normalize.inlining import direct, looked_into, parameters_of, returns_nothing
 from scopt.frontend.normalize.returns import without_returns
 from scopt.frontend.normalize.whole_runs import is_long
@@ -155,7 +155,8 @@ class _Bodies(Struct, eq=False):
 
     def assigned(self, node: ir.Decl, scope: Scope) -> list[Any]:
         """A variable with a list of values, as `scopt.frontend.normalize.initializers` has it."""
-        made = assigned_list(node, Types(scope, self.tu.structs))
+        types, taken = Types(scope, self.tu.structs), self.tu.reserved | self.names
+        made = assigned_list(node, types) or zeroed_list(node, types, taken, self.region.symbolic)
         self.names |= {one.name for one in walk(*made) if isinstance(one, ir.Decl)}
         return made
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from scopt import ir
+from scopt.frontend.normalize.formulas import formula_of
 from scopt.frontend.normalize.tree_rewriting import cast
 from scopt.frontend.syntax.symbols import Symbol, constant_value, ctype_of, typed_constant
 from scopt.ir.constants import promotion, usual_conversion
@@ -73,13 +74,13 @@ class IndexExpressions(Struct, frozen=True, eq=False):
         function = self.functions.get(call.name.name) if isinstance(call.name, ir.ID) else None
         if function is None:
             return False
-        items: Sequence[Any] = function.body.block_items or ()
-        if len(items) != 1 or not isinstance(items[0], ir.Return) or items[0].expr is None or call.args is None:
+        value = formula_of(function)
+        if value is None or call.args is None:
             return False
         args = function.decl.type.args
         names = {parameter.name for parameter in args.params if isinstance(parameter, ir.Decl)} if args else set()
         inner = IndexExpressions(self.symbols, {}, lambda name: name in names, frozenset(), {})
-        return len(names) == len(call.args.exprs) and inner.holds(items[0].expr)
+        return len(names) == len(call.args.exprs) and inner.holds(value)
 
     def type_of(self, node: Any) -> CType | None:
         """The type of an expression, None where it isn't told here."""

@@ -1,39 +1,51 @@
 """Lists of values that locals are declared with as assignments: ``vec v = {1, x};`` is ``vec v; v.x = 1; v.y = x;``.
 
-What a list leaves out is zero (C11, 6.7.9). Only lists with braces where types have some, of a few elements, without
-designators, or zero for all of an array; that the evaluation of its values has no order in C is nobody's business then.
+What a list leaves out is zero (C11, 6.7.9). Only lists with braces where types have some; that the evaluation of its
+values has no order in C is nobody's business then. Where elements are many, or a list names them (``{[2] = x}``), loops
+set all of them to zero before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from math import prod
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import count, islice
 from typing import Any
 
 from scopt import ir
+from scopt.frontend.normalize.element_loops import Cells, ElementLoops, NoElementsError
 from scopt.frontend.normalize.tree_rewriting import names_of
 from scopt.frontend.syntax.structs import Definitions, Typed, Types
 from scopt.frontend.syntax.symbols import Symbol, symbol_of
 from scopt.ir.constants import constant_value
-from scopt.ir.walks import changed, rebuilt
+from scopt.ir.walks import changed, rebuilt, same_tree
 
 # Elements of one variable: more are as many statements, which loops would be better for.
 _MOST = 32
+# What a list gives to elements that loops have set to zero.
+_GIVEN = 16
 
 
 class _NoListError(Exception):
     """A list that isn't one of these."""
 
 
-def with_assigned_lists(items: Iterable[Any], symbols: Mapping[str, Symbol], structs: Definitions) -> tuple[Any, ...]:
-    """The statements of a region, with assignments behind such declarations. symbols: what names mean where it
-    begins."""
+def with_assigned_lists(
+    items: Iterable[Any],
+    symbols: Mapping[str, Symbol],
+    structs: Definitions,
+    reserved: Collection[str],
+    symbolic: Collection[str],
+) -> tuple[Any, ...]:
+    """The statements of a region, with assignments behind such declarations. symbols: what names mean where it begins.
+    reserved: names that iterators of loops must not have. symbolic: macros with names of their own."""
     types = Types(symbols, structs)
 
     def several(several_items: Iterable[Any]) -> list[Any]:
         made: list[Any] = []
         for item in several_items:
-            made += (is_list(item) and assigned_list(item, types)) or [item]
+            made += (
+                is_list(item) and (assigned_list(item, types) or zeroed_list(item, types, reserved, symbolic))
+            ) or [item]
         return made
 
     def visit(node: Any) -> Any:
@@ -55,9 +67,6 @@ def assigned_list(node: ir.Decl, types: Types) -> list[Any]:
     name, symbol = node.name, symbol_of(node, types.scope)
     if name is None or name in names_of(node.init) or symbol.static or symbol.extern or symbol.thread_local:
         return []
-    zeroed = _zeroed(ir.ID(name, node.coord), types.declared(node), node.init, types)
-    if zeroed is not None:
-        return [_without_list(node), zeroed]
     try:
         made = [_without_list(node)]
         for one in _filled(ir.ID(name, node.coord), types.declared(node), node.init, types):
@@ -69,44 +78,96 @@ def assigned_list(node: ir.Decl, types: Types) -> list[Any]:
         return []
 
 
-def _zeroed(cell: Any, typed: Typed, value: ir.InitList, types: Types) -> Any | None:
-    """Loops that make all numbers of an array zero, as ``{0}`` and ``{{0}}`` do; None for a few, and for others."""
-    if not _is_zero(value, types):
-        return None
-    sizes: list[int] = []
-    while typed.array:
-        size = constant_value(typed.layers[0].dim, types.scope) if typed.layers[0].dim is not None else None
+def zeroed_list(node: ir.Decl, types: Types, reserved: Collection[str], symbolic: Collection[str]) -> list[Any]:
+    """The declaration of a variable without its list, loops that set all elements to zero, and assignments to those
+    that the list gives other values."""
+    name, symbol = node.name, symbol_of(node, types.scope)
+    if name is None or name in names_of(node.init) or symbol.static or symbol.extern or symbol.thread_local:
+        return []
+    plain, numbers = _without_list(node), count(1)
+
+    def fresh() -> str:
+        return next(made for k in numbers if (made := f"each_{k}") not in reserved)
+
+    def zero(cells: Cells, _: Typed) -> list[Any]:
+        return [ir.Assignment("=", cells[0], ir.Constant("int", "0", node.coord), node.coord)]
+
+    cell, typed = ir.ID(name, node.coord), types.declared(plain)
+    try:
+        made = ElementLoops(types, fresh, symbolic).loops((cell,), typed, zero)
+        given = list(islice(_given(cell, typed, node.init, types), _GIVEN + 1))
+    except (_NoListError, NoElementsError):
+        return []
+    if len(given) > _GIVEN:
+        return []
+    # What isn't in arrays needs no zero before.
+    made = [one for one in made if not any(same_tree(one.lvalue, other.lvalue) for other in given if _sets(one))]
+    return [plain, *made, *given]
+
+
+def _sets(node: Any) -> bool:
+    return isinstance(node, ir.Assignment)
+
+
+def _given(cell: Any, typed: Typed, value: Any, types: Types) -> Iterator[Any]:
+    """Assignments of the values in a list, but for zeros."""
+    if not isinstance(value, ir.InitList):
+        if typed.array or (typed.composite and _is_scalar(value, types)):
+            raise _NoListError
+        if constant_value(value, types.scope) != 0:
+            yield ir.Assignment("=", cell, value, cell.coord)
+        return
+    exprs = list(value.exprs)
+    if len(exprs) == 1 and isinstance(exprs[0], ir.Constant) and constant_value(exprs[0], types.scope) == 0:
+        return
+    if not typed.array and not typed.composite:
+        raise _NoListError
+    position = 0
+    for one in exprs:
+        inner, (part, kind) = one, (cell, typed)
+        if isinstance(one, ir.NamedInitializer):
+            inner = one.expr
+            for depth, designator in enumerate(one.name):
+                where = _position(designator, kind, types)
+                position = where if depth == 0 else position
+                part, kind = _part(part, kind, where, types)
+        else:
+            part, kind = _part(cell, typed, position, types)
+        yield from _given(part, kind, inner, types)
+        position += 1
+
+
+def _position(designator: Any, typed: Typed, types: Types) -> int:
+    """Which element or member a designator means."""
+    match designator:
+        case ir.ArrayDesignator(expr=index) if (
+            typed.array and (found := constant_value(index, types.scope)) is not None
+        ):
+            return found
+        case ir.FieldDesignator(name=name) if not typed.array:
+            names = [one.name for one in getattr(typed.struct, "decls", None) or () if isinstance(one, ir.Decl)]
+            if name in names:
+                return names.index(name)
+    raise _NoListError
+
+
+def _part(cell: Any, typed: Typed, position: int, types: Types) -> tuple[Any, Typed]:
+    """An element of an array, or a member of a structure, by its number."""
+    if typed.array:
         element = typed.element()
-        if size is None or element is None:
-            return None
-        sizes, typed = [*sizes, size], element
-    if prod(sizes) <= _MOST or typed.pointer or typed.composite or typed.type.volatile or typed.type.atomic:
-        return None
-    iterators = [f"{cell.name}_{k}" for k in range(len(sizes))]
-    for iterator in iterators:
-        cell = ir.ArrayRef(cell, ir.ID(iterator, cell.coord), cell.coord)
-    made: Any = ir.Assignment("=", cell, ir.Constant("int", "0", cell.coord), cell.coord)
-    for iterator, size in zip(reversed(iterators), reversed(sizes), strict=True):
-        made = _counting(iterator, size, made)
-    return made
+        if element is None:
+            raise _NoListError
+        return ir.ArrayRef(cell, ir.Constant("int", str(position), cell.coord), cell.coord), element
+    parts = list(ElementLoops(types, str).members(cell, typed))
+    if position >= len(parts):
+        raise _NoListError
+    return parts[position]
 
 
-def _is_zero(value: Any, types: Types) -> bool:
-    """Whether a list has a zero alone, however deep, or nothing."""
-    while isinstance(value, ir.InitList) and len(value.exprs) == 1:
-        (value,) = value.exprs
-    if isinstance(value, ir.InitList):
-        return not value.exprs
-    return isinstance(value, ir.Constant) and constant_value(value, types.scope) == 0
-
-
-def _counting(iterator: str, size: int, body: Any) -> ir.For:
-    where = body.coord
-    word, zero = ir.IdentifierType(["int"], where), ir.Constant("int", "0", where)
-    declared = ir.TypeDecl(iterator, [], None, word, where)
-    init = ir.DeclList([ir.Decl(iterator, [], [], [], [], declared, zero, None, where)], where)
-    cond = ir.BinaryOp("<", ir.ID(iterator, where), ir.Constant("int", str(size), where), where)
-    return ir.For(init, cond, ir.UnaryOp("p++", ir.ID(iterator, where), where), body, where)
+def _is_scalar(value: Any, types: Types) -> bool:
+    """Whether a value may be that of a number, not of a structure."""
+    found = types.of(value)
+    return found is None or not found.composite
 
 
 def _without_list(node: ir.Decl) -> ir.Decl:

@@ -17,9 +17,11 @@ from scopt.frontend.normalize.expression_types import ExpressionTypes
 from scopt.frontend.syntax.symbols import Symbol, symbol_of
 from scopt.ir.constants import promotion
 from scopt.ir.effects import effects
+from scopt.ir.scop import CType
 from scopt.ir.walks import changed, rebuilt, replaced, walk
 
-_MEMORY = (ir.ArrayRef, ir.StructRef)
+# What a row is picked by: what memory holds, or a function returns.
+_MEMORY = (ir.ArrayRef, ir.StructRef, ir.FuncCall)
 
 
 def with_picked_rows(
@@ -28,11 +30,13 @@ def with_picked_rows(
     types: ExpressionTypes,
     inside: Collection[str],
     reserved: Collection[str],
+    functions: Mapping[str, CType],
 ) -> tuple[tuple[Any, ...], dict[str, Symbol]]:
     """The statements of a region, in which each name has one meaning, in that form, and the new variables.
 
-    inside: names of iterators, and of what the region declares."""
-    maker = _Maker(symbols, types, frozenset(inside), frozenset(reserved))
+    inside: names of iterators, and of what the region declares. functions: the types of what those return
+    that only compute a value from values."""
+    maker = _Maker(symbols, types, frozenset(inside), frozenset(reserved), functions)
 
     def visit(node: Any) -> Any:
         if not isinstance(node, ir.Compound):
@@ -51,6 +55,7 @@ class _Maker(Struct, frozen=True, eq=False):
     types: ExpressionTypes
     inside: frozenset[str]
     reserved: frozenset[str]
+    functions: Mapping[str, CType]
     made: dict[str, Symbol] = field(default_factory=dict)
 
     def statement(self, node: Any, later: Sequence[Any]) -> list[Any]:
@@ -81,14 +86,15 @@ class _Maker(Struct, frozen=True, eq=False):
     def picked(self, name: str, value: Any) -> tuple[list[Any], Any]:
         """Statements that set variables to what is read in the subscripts of a pointer's value, and the value."""
         done = effects(value)
-        if done.written or done.called or done.opaque or done.unnamed:
+        if done.written or not done.called <= self.functions.keys() or done.opaque or done.unnamed:
             return [], value
         before: list[Any] = []
         variables: dict[int, Any] = {}
         for cell in self.read(value):
-            if not any(isinstance(one, ir.ID) and one.name in self.inside for one in walk(cell)):
+            called = isinstance(cell, ir.FuncCall)
+            if not called and not any(isinstance(one, ir.ID) and one.name in self.inside for one in walk(cell)):
                 continue  # a size, which is read once in front of the region
-            found = self.types.of(cell)
+            found = self.functions[cell.name.name] if called else self.types.of(cell)
             if found is None or not found.integer or found.volatile or found.atomic:
                 return [], value
             decl = self.declared(f"{name}_at", promotion(found, self.symbols).spelling)

@@ -7,7 +7,7 @@ bounds, and the parts of the file that ``#if`` chooses.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -17,11 +17,14 @@ from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.normalize.called_bodies import has_body_of_statements
+from scopt.frontend.normalize.memory_calls import MEMORY_CALLS
+from scopt.frontend.syntax.declared_sizes import macro_sizes
 from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.syntax.user_functions import lines_of
 from scopt.frontend.text.macros import baked_macros, reachable_words
 from scopt.frontend.text.tokens import RawSource, RawToken, directive_words, scan
+from scopt.ir.walks import walk
 
 _CONDITIONS = ("if", "elif")
 # Nodes that may give something a name.
@@ -36,16 +39,52 @@ def macros_behind(tu: TranslationUnit, region: Region) -> dict[str, int]:
     places, macros = _places(tu), tu.preprocessed.all_macros
     # A variable keeps its name in the result, which the size of one in a constant's value doesn't.
     todo = {name for item in region.items for name in identifiers(item) if name in places.values}
-    words: set[str] = set()
+    sized = {name for item in region.items for name in _sized(item)}
+    todo |= sized
+    words = {word for decl in walk(region.function) for word in _local_words(tu, region, decl, sized)}
+    todo |= reachable_words(words, macros)
     seen: set[str] = set()
     while todo:
         name = todo.pop()
         seen.add(name)
         for place in (*places.values.get(name, ()), *places.objects.get(name, ())):
             found = _declaration(tu, place)
+            if name in sized:
+                found -= _named_sizes(tu, region, name)
             words |= found
             todo |= reachable_words(found, macros) - seen
     return baked_macros(words, macros)
+
+
+def _sized(item: Any) -> Iterator[str]:
+    """Names of what a region asks the size of, fills or copies as a whole, or gives a list of values, and of types."""
+    for node in walk(item):
+        called = isinstance(node, ir.FuncCall) and isinstance(node.name, ir.ID) and node.name.name in MEMORY_CALLS
+        listed = isinstance(node, ir.Decl) and isinstance(node.init, ir.InitList)
+        if called or listed or (isinstance(node, ir.UnaryOp) and node.op == "sizeof"):
+            yield from identifiers(node)
+            for part in walk(node):
+                if isinstance(part, ir.IdentifierType):
+                    yield from part.names
+                elif isinstance(part, (ir.Struct, ir.Union)) and part.name:
+                    yield part.name
+
+
+def _local_words(tu: TranslationUnit, region: Region, decl: Any, names: Collection[str]) -> frozenset[str]:
+    """The words of the declaration of something in the region's function, if that is one of these."""
+    if not isinstance(decl, ir.Decl) or decl.name not in names or decl.coord is None:
+        return frozenset()
+    raw = tu.preprocessed.raw
+    if decl.coord.file == tu.file and region.start <= raw.line_starts[decl.coord.line - 1] < region.end:
+        return frozenset()  # the region's own text
+    place = _Place(decl.coord.file, decl.coord.line, decl.coord.line)
+    return _declaration(tu, place) - frozenset(macro_sizes(decl, tu)) & region.symbolic.keys()
+
+
+def _named_sizes(tu: TranslationUnit, region: Region, name: str) -> frozenset[str]:
+    """Macros with names of their own in the region that are sizes of an array of the file."""
+    decls = (node for node in tu.ast.ext if isinstance(node, ir.Decl) and node.name == name)
+    return frozenset(word for decl in decls for word in macro_sizes(decl, tu)) & region.symbolic.keys()
 
 
 def choosing_macros(tu: TranslationUnit, region: Region) -> frozenset[str]:

@@ -27,8 +27,9 @@ _OTHER = ("abs", "labs", "llabs", "isalpha", "isdigit", "isspace", "toupper", "t
 _BUILTINS = (
     *"""
         expect popcount popcountl popcountll clz clzl clzll ctz ctzl ctzll bswap16 bswap32 bswap64 isnan isinf isfinite
-        isnormal isinf_sign signbit inf huge_val isless islessequal islessgreater isgreater isgreaterequal isunordered
-        fpclassify
+        isnormal isinf_sign signbit inf inff infl huge_val huge_valf huge_vall
+        nan nanf nanl parity parityl parityll ffs ffsl ffsll isless islessequal islessgreater isgreater
+        isgreaterequal isunordered fpclassify
     """.split(),
 )
 VALUE_FUNCTIONS = frozenset(

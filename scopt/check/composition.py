@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise, product
+from itertools import accumulate, pairwise, product
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -127,9 +127,11 @@ def _pieces(parts: Parts) -> Pieces:
 
 def _declared(words: Words, known: frozenset[str]) -> str:
     """The name that a declaration of the prologue declares; its initializer must change nothing."""
-    if words.count(";") != 1 or words[-1] != ";" or "=" not in words or "{" in words:
+    if words.count(";") != 1 or words[-1] != ";" or "=" not in words:
         raise InternalError("a part of the prologue isn't a declaration")
     place = words.index("=")
+    if "{" in words:
+        words = (*words[: place + 1], *_listed(words[place + 1 : -1]), ";")
     others = known | {"__typeof__"}
     new = [word for word in words[:place] if re.match(r"[A-Za-z_$]", word) and word not in others]
     value = words[place + 1 :]
@@ -137,6 +139,18 @@ def _declared(words: Words, known: frozenset[str]) -> str:
     if len(new) != 1 or calls or not _CHANGES.isdisjoint(value):
         raise InternalError("a declaration of the prologue declares no new name, or more than that")
     return new[0]
+
+
+def _listed(words: Words) -> Words:
+    """A list in braces, without the signs behind its designators."""
+    depths = list(accumulate((word == "{") - (word == "}") for word in words))
+    if depths[-1] != 0 or 0 in depths[:-1]:
+        raise InternalError("a part of the prologue isn't a declaration")
+    return tuple(
+        word
+        for k, word in enumerate(words)
+        if word != "=" or not (words[k - 1] == "]" or (words[k - 2] == "." and words[k - 3] in ("{", ",")))
+    )
 
 
 def _allocated(allocation: Allocation, reserved: frozenset[str]) -> tuple[str, ...]:

@@ -140,6 +140,27 @@ def test_statements_that_a_condition_chooses_in_the_same_function() -> None:
 
 
 @pytest.mark.parametrize(
+    ("statement", "macros"),
+    [
+        ("memset(rows, 0, sizeof rows);", {"N": 100}),
+        ("A[N] = 1; memset(rows, 0, sizeof rows);", {}),  # `N` stands there by its name
+        ("A[N] = 1; memset(more, 0, sizeof more);", {"N": 100}),
+        ("memcpy(one.v, rows, sizeof(one.v));", {"N": 100}),
+        ("item all = {0};", {"N": 100}),
+        ("memcpy(rows, plain, sizeof(double) * 4);", {"N": 100}),
+        ("memset(plain, 0, sizeof plain);", {}),
+    ],
+)
+def test_macros_behind_sizes(statement: str, macros: dict[str, int]) -> None:
+    before = "typedef struct { double v[N]; } item;\ndouble rows[N];\ndouble more[N + 1];\ndouble plain[9];\nitem one;"
+    (one,) = placed(
+        f"#define N 100\n{before}\n{ARRAYS}"
+        f"{function(f'  for (int i = 0; i < 9; i++) {{ A[i] = 1; {statement} }}' + chr(10))}"
+    )
+    assert macros_behind(one.tu, one.region) == macros
+
+
+@pytest.mark.parametrize(
     ("before", "bound", "macros"),
     [
         ("enum { E = N / 2 };", "E", {"N": 100}),

@@ -1,0 +1,91 @@
+"""Loops through all of an array whose rows other loops go through: ``for (int i = 0; i < h * w; i++) a[i] = 0;`` beside
+``b[y * w + x] = a[y * w + x]`` is a loop through the rows, and one through each of them.
+
+The iterations are the same ones in the same order as long as a row has no negative length.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from itertools import count
+from typing import Any
+
+from scopt import ir
+from scopt.frontend.normalize.element_loops import counting
+from scopt.frontend.normalize.tree_rewriting import substituted
+from scopt.ir.effects import effects
+from scopt.ir.walks import rebuilt, walk
+
+_SIGNED = (["int"], ["long"], ["long", "int"], ["long", "long"], ["int64_t"], ["int32_t"], ["ptrdiff_t"])
+_LEAVING = (ir.Break, ir.Goto, ir.Label, ir.Return)
+
+
+def with_loops_by_rows(items: Iterable[Any], reserved: Collection[str]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    """The statements of a region in that form, and the lengths of rows, which mustn't be negative. reserved: names
+    that new iterators must not have."""
+    items = tuple(items)
+    nodes = list(walk(*items))
+    lengths = _lengths(nodes)
+    changed_names = effects(*items).changed
+    taken = {*reserved, *(node.name for node in nodes if isinstance(node, (ir.Decl, ir.ID)))}
+    numbers = count(1)
+    required: dict[str, None] = {}
+
+    def change(node: Any) -> Any:
+        found = _head(node)
+        if found is None or any(isinstance(one, _LEAVING) for one in walk(node.stmt)):
+            return node
+        name, spelling, factors = found
+        known = [k for k, factor in enumerate(factors) if isinstance(factor, ir.ID) and factor.name in lengths]
+        if not known or name in effects(node.stmt).changed:
+            return node
+        inner = max(known, key=lambda k: lengths[factors[k].name])
+        length = factors[inner]
+        names = {one.name for factor in factors for one in walk(factor) if isinstance(one, ir.ID)}
+        if not names.isdisjoint(changed_names):
+            return node
+        others = [factor for k, factor in enumerate(factors) if k != inner]
+        rows = others[0]
+        for factor in others[1:]:
+            rows = ir.BinaryOp("*", rows, factor, node.coord)
+        number = next(k for k in numbers if not {f"row_{k}", f"cell_{k}"} & taken)
+        row, cell = ir.ID(f"row_{number}", node.coord), ir.ID(f"cell_{number}", node.coord)
+        index = ir.BinaryOp("+", ir.BinaryOp("*", row, length, node.coord), cell, node.coord)
+        required[length.name] = None
+        body = counting(cell.name, spelling, length, [substituted(node.stmt, name, index)], node.coord)
+        return counting(row.name, spelling, rows, [body], node.coord)
+
+    return tuple(rebuilt(item, change) for item in items), tuple(required)
+
+
+def _lengths(nodes: Iterable[Any]) -> Counter[str]:
+    """Variables that the number of a row is multiplied by, as `w` in ``(k * h + y) * w + x``, with how often."""
+    nodes = list(nodes)
+    heads = {id(one) for node in nodes if isinstance(node, ir.For) and node.cond is not None for one in walk(node.cond)}
+    products = [node for node in nodes if isinstance(node, ir.BinaryOp) and node.op == "*" and id(node) not in heads]
+    below = {id(one) for node in products for side in (node.left, node.right) for one in walk(side)}
+    outermost = [node for node in products if id(node) not in below]
+    return Counter(side.name for node in outermost for side in (node.left, node.right) if isinstance(side, ir.ID))
+
+
+def _head(node: Any) -> tuple[str, str, list[Any]] | None:
+    """The iterator of a loop from zero, its type, and the factors of what it ends at, if these are several."""
+    match node:
+        case ir.For(
+            init=ir.DeclList(decls=[ir.Decl(name=name, type=ir.TypeDecl(type=kind), init=ir.Constant(value="0"))]),
+            cond=ir.BinaryOp(op="<", left=ir.ID(name=tested), right=end),
+            next=ir.UnaryOp(op="++" | "p++", expr=ir.ID(name=stepped)),
+        ) if name == tested == stepped and isinstance(kind, ir.IdentifierType) and list(kind.names) in _SIGNED:
+            factors = _factors(end)
+            return (name, " ".join(kind.names), factors) if len(factors) > 1 else None
+    return None
+
+
+def _factors(node: Any) -> list[Any]:
+    match node:
+        case ir.BinaryOp(op="*"):
+            return [*_factors(node.left), *_factors(node.right)]
+        case ir.Cast(expr=ir.ID() as inner):
+            return [inner]
+    return [node]
