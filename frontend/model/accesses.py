@@ -12,19 +12,20 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.frontend.model.access_names import Names, RawAccess
 from scopt.frontend.model.affine import NotAffine, Scope
+from scopt.frontend.model.covered_cells import Covered
 from scopt.frontend.model.element_sets import SubscriptReader, all_elements
 from scopt.frontend.model.loop_headers import NotALoop, parse_loop
 from scopt.frontend.model.reached_parts import may_fail, may_hold
 from scopt.frontend.model.sure_writes import Cell, with_sure_writes
 from scopt.frontend.normalize.once import runs_once
-from scopt.frontend.normalize.opaque import leaving
+from scopt.frontend.normalize.opaque import LOOPS, leaving
 from scopt.frontend.syntax.constructs import construct_text
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import Reference, reference_of
 from scopt.ir.effects import effects
 from scopt.ir.scop import AccessKind, Array, CType
-from scopt.ir.walks import rewritten
+from scopt.ir.walks import changed, rewritten, walk
 from scopt.poly.isl_utils import project_out_params
 
 
@@ -36,7 +37,7 @@ class AccessCollector(Struct):
     inside the statement and no business of others.
     unknown: why subscripts of written arrays aren't affine, so that the writes may reach any element.
     assigned: scalars that the statement has surely assigned by now, so that a read doesn't see what was there before
-      it.
+      it; covered: cells of arrays likewise, in statements with loops.
     divided: references to arrays that hold rows, and what stands in their place; scattered: those of what stands there
       that may be to any cell, and why.
     branches: by the reference, the cells of writes that only their conditions make may-writes.
@@ -51,6 +52,8 @@ class AccessCollector(Struct):
     local_names: frozenset[str] = frozenset()
     conditional: bool = False
     assigned: set[str] = field(default_factory=set)
+    covered: Covered = field(default_factory=Covered)
+    has_loops: bool = False
     divided: dict[Any, ir.ArrayRef] = field(default_factory=dict)
     scattered: dict[Any, NotAffine] = field(default_factory=dict)
     branches: dict[Any, Cell] = field(default_factory=dict)
@@ -61,7 +64,7 @@ class AccessCollector(Struct):
 
     def child(self, **changes: Any) -> AccessCollector:
         """The same statement, seen from a nested place: results go to the same list."""
-        return replace(self, assigned=set(self.assigned), **changes)
+        return replace(self, assigned=set(self.assigned), covered=self.covered.copy(), **changes)
 
     def sometimes(self) -> AccessCollector:
         """A part that may be left out."""
@@ -76,6 +79,7 @@ class AccessCollector(Struct):
     def collected(self, body: Any) -> tuple[Any, tuple[RawAccess, ...]]:
         """A statement, in which references to arrays that hold rows have a
         subscript for each dimension, and its accesses."""
+        self.has_loops = any(isinstance(node, LOOPS) for node in walk(body))
         self.statement(body)
         become: dict[ir.Node, ir.Node] = {}
         body = rewritten(body, lambda node, made: self.divided.get(node, made), become)
@@ -100,6 +104,7 @@ class AccessCollector(Struct):
                 then.statement(node.iftrue)
                 otherwise.statement(node.iffalse)
                 self.assigned |= then.assigned & otherwise.assigned
+                self.covered.branches(then.covered, then.domain, otherwise.covered, otherwise.domain)
             case ir.For():
                 self.opaque_loop(node)
             case ir.While():
@@ -110,7 +115,7 @@ class AccessCollector(Struct):
             case ir.DoWhile():
                 body = self.sometimes()
                 body.statement(node.stmt)
-                body.truth(node.cond)
+                (self.sometimes() if next(leaving(node.stmt), None) is not None else body).truth(node.cond)
             case ir.Switch():
                 self.read(node.cond)
                 self.sometimes().statement(node.stmt)
@@ -142,25 +147,33 @@ class AccessCollector(Struct):
         self.local_names = self.local_names | {item.name}
 
     def opaque_loop(self, node: ir.For) -> None:
-        """A loop inside an opaque statement: its iterations happen within one instance;
-        its own iterator is nobody else's."""
-        iterator = loop_iterator(node)
-        if iterator is None or iterator in effects(node.stmt).changed or next(leaving(node.stmt), None) is not None:
+        """A loop inside an opaque statement: its iterations happen within one instance; its own iterator is nobody
+        else's, or a scalar that the loop's head sets."""
+        scalar = node.init if isinstance(node.init, ir.ExprList) and len(node.init.exprs) == 1 else None
+        counted = node if scalar is None else changed(node, init=scalar.exprs[0])
+        iterator = loop_iterator(counted)
+        again = iterator in self.inner or iterator in self.iterators or iterator in self.local_names
+        jumps = next(leaving(node.stmt), None) is not None
+        if iterator is None or again or jumps or iterator in effects(node.stmt).changed:
             self.free_loop(node)
             return
-        iterator_type = self.names.iterator_type(node)
+        iterator_type = self.names.iterator_type(counted)
 
         def within(domain: isl.Set) -> Scope:
             return self.names.scope(domain, {**self.inner, iterator: iterator_type})
 
         try:
-            loop = parse_loop(node, iterator_type, self.names.scope(self.domain, self.inner), within)
+            loop = parse_loop(counted, iterator_type, self.names.scope(self.domain, self.inner), within)
         except (NotALoop, NotAffine):
             self.free_loop(node)
             return
-        self.child(domain=loop.domain, inner={**self.inner, iterator: iterator_type}, conditional=True).statement(
-            node.stmt
-        )
+        if scalar is not None:
+            self.read(scalar)
+            self.sometimes().read(node.next)
+        start = len(self.found)
+        body = self.child(domain=loop.domain, inner={**self.inner, iterator: iterator_type}, conditional=True)
+        body.statement(node.stmt)
+        self.found[start:] = self.covered.through(loop, body.covered, self.found[start:])
 
     def free_loop(self, node: ir.For) -> None:
         """A loop inside an opaque statement whose iterations aren't known:
@@ -355,11 +368,15 @@ class AccessCollector(Struct):
             self.unknown.extend(unknown)
         return exact, cells
 
-    def add(self, array: Array, kind: AccessKind, subscripts: isl.Set, node: Any) -> None:
-        cells = project_out_params(subscripts, self.inner)
+    def add(self, array: Array, kind: AccessKind, cells: isl.Set, node: Any) -> None:
+        """Note an access. Iterators of loops inside the statement are parameters until the loops end."""
+        if array.rank and self.has_loops and kind == "read":
+            cells = self.covered.left(array, cells)
+        elif array.rank and self.has_loops and kind == "write":
+            self.covered.write(array.name, cells)
         if kind == "write" and self.conditional:
             kind = "may-write"
-            self.branches[node] = array.name, cells
+            self.branches[node] = array.name, project_out_params(cells, self.inner)
         self.found.append(RawAccess(array.name, kind, cells, node, self.names.location(node)))
 
 

@@ -69,6 +69,20 @@ def test_loops_around_keep_their_order(body: str, run_c: RunC, tmp_path: Path) -
     assert "omp parallel for" not in same_output(body, run_c, tmp_path)
 
 
+def test_work_arrays_that_a_statement_fills_anew_are_each_thread_s_own(run_c: RunC, tmp_path: Path) -> None:
+    body = (
+        "for (i = 0; i < n; i++) { int c = 0; double far = 1;"
+        " while (far > 1e-3 && c++ < 9) { far = 0;"
+        " for (k = 0; k < m; k++) { if (k % 3) u[k] = x[k] + c; else u[k] = A[i][k] / (c + 1); }"
+        " for (int l = 1; l < m; l++) { w[l - 1] = u[l] - u[l - 1]; if (l > 1) w[l - 2] += 0.1 * w[l - 1]; }"
+        " w[m] = 2; for (k = m - 1; k >= 0; k--) w[k] = 0.5 * w[k + 1] + u[k];"
+        " for (k = 0; k < m; k++) far = fmax(far, fabs(w[k] - A[i][k])), A[i][k] = 0.6 * w[k]; } q[i] += c; }"
+    )
+    text = same_output(body, run_c, tmp_path, before="double u[MOST], w[MOST];")
+    assert "omp parallel for private(" in text
+    assert "u, w" in text or "w, u" in text
+
+
 def test_a_statement_beside_a_scattered_write_runs_in_parallel(run_c: RunC, tmp_path: Path) -> None:
     text = same_output(
         "for (i = 0; i < n; i++) { y[p[i]] = x[i]; z[i] = 2 * x[i]; q[i]--; p[q[i]] += 2; }", run_c, tmp_path
