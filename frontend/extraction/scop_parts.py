@@ -21,6 +21,7 @@ from scopt.frontend.model.bound_wishes import bound
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
 from scopt.frontend.model.value_ranges import subscript_ranges
 from scopt.frontend.syntax.library_calls import library_calls
+from scopt.frontend.syntax.own_statics import is_own_static
 from scopt.frontend.syntax.pointees import Pointees
 from scopt.frontend.syntax.symbols import is_value
 from scopt.ir.scop import Access, Guard, Parameter, Scop, Statement
@@ -211,6 +212,12 @@ class ScopParts(Struct, frozen=True, eq=False):
         if name in self.names.local_names:
             return True
         symbol = self.names.symbols[name]
+        if (
+            symbol.static
+            and name in self.names.effects.written
+            and is_own_static(self.names.tu, self.names.region, symbol)
+        ):
+            return True
         if (
             symbol.within is not None
             or symbol.pointer
