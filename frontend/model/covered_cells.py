@@ -7,7 +7,7 @@ them again and again. What it finds there is its own work as long as each way to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import islpy as isl
 from msgspec import Struct, field
@@ -56,25 +56,38 @@ class Covered(Struct):
                 both = both.intersect(otherwise if cells is None else cells.union(otherwise))
             self.write(array, both.intersect_params(holds.union(fails)).coalesce())
 
-    def through(self, loop: Loop, body: Covered, found: Sequence[RawAccess]) -> list[RawAccess]:
-        """The accesses of all iterations of a loop, where `found` are those of one. body: what is covered behind it. An
-        iteration finds what others before it have written."""
+    def through(
+        self, loop: Loop, body: Covered, found: Sequence[RawAccess], values: Collection[str]
+    ) -> list[RawAccess]:
+        """The accesses of all iterations of a loop, where `found` are those of one. body: what is covered behind it,
+        where `values` are names of values of its own. An iteration finds what others before it have written."""
         reads = {one.array for one in found if one.kind == "read"}
-        covered = {array: cells for array, cells in body.cells.items() if cells is not self.cells.get(array)}
+        covered = {
+            array: _always(cells, values).intersect_params(loop.domain)
+            for array, cells in body.cells.items()
+            if cells is not self.cells.get(array)
+        }
         earlier = {array: _earlier(cells, loop) for array, cells in covered.items() if array in reads}
         for array, cells in covered.items():
-            self.write(array, project_out_params(cells.intersect_params(loop.domain), [loop.iterator]))
+            self.write(array, project_out_params(cells, [loop.iterator]))
 
         def all_of(one: RawAccess) -> RawAccess:
             cells = _without(one.subscripts, earlier.get(one.array)) if one.kind == "read" else one.subscripts
-            return replace(one, subscripts=project_out_params(cells, [loop.iterator]))
+            return replace(one, subscripts=project_out_params(cells, [loop.iterator, *values]))
 
         return [all_of(one) for one in found]
 
 
+def _always(cells: isl.Set, values: Collection[str]) -> isl.Set:
+    """The cells that are among some whatever values these parameters have."""
+    if not any(cells.find_dim_by_name(PARAM, name) >= 0 for name in values):
+        return cells
+    always: isl.Set = project_out_params(cells.complement(), values).complement()
+    return always
+
+
 def _earlier(cells: isl.Set, loop: Loop) -> isl.Set | None:
     """The cells of all iterations before the one at hand."""
-    cells = cells.intersect_params(loop.domain)
     position = cells.find_dim_by_name(PARAM, loop.iterator)
     if position < 0:
         return None

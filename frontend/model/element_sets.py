@@ -101,6 +101,11 @@ class SubscriptReader(Struct, frozen=True, eq=False):
         cells = _within(reduce(isl.Set.intersect, parts, all_elements(array)), between)
         return not subscripts, cells.intersect_params(self.domain), unknown
 
+    def bounded(self, array: Array, subscripts: Sequence[Any], cells: isl.Set) -> isl.Set:
+        """Cells of subscripts with values that only data say, as far as these may go."""
+        ends = {position: self.between(array, position, one) for position, one in enumerate(subscripts)}
+        return _within(cells, ends)
+
     def between(self, array: Array, position: int, subscript: Any) -> tuple[int, int] | None:
         """The least and the greatest value of a subscript that isn't affine: of its type and its operands; or what the
         declaration has room for, if nothing but that object can be meant: not a member that ends a structure, nor rows

@@ -83,6 +83,21 @@ def test_work_arrays_that_a_statement_fills_anew_are_each_thread_s_own(run_c: Ru
     assert "u, w" in text or "w, u" in text
 
 
+def test_rows_of_tables_as_long_as_data_say_are_each_thread_s_own(run_c: RunC, tmp_path: Path) -> None:
+    body = (
+        "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { int a = start[i], l = start[j] % MOST, at = 0, c;"
+        " for (c = 0; c <= l; c++) u[c] = c;"
+        " for (at = 0; at < a; at++) { int old = u[0]; u[0] = at + 1;"
+        " for (c = 1; c <= l; c++) { int here = u[c], cost = old + (p[c] != q[at % 40]);"
+        " if (here + 1 < cost) cost = here + 1; if (u[c - 1] + 1 < cost) cost = u[c - 1] + 1;"
+        " u[c] = cost; old = here; } if (u[l] > 50) break; }"
+        " A[i][j] = u[l]; }"
+    )
+    text = same_output(body, run_c, tmp_path, before="int u[MOST + 1];")
+    assert "omp parallel for" in text
+    assert "u)" in text or "u," in text
+
+
 def test_a_statement_beside_a_scattered_write_runs_in_parallel(run_c: RunC, tmp_path: Path) -> None:
     text = same_output(
         "for (i = 0; i < n; i++) { y[p[i]] = x[i]; z[i] = 2 * x[i]; q[i]--; p[q[i]] += 2; }", run_c, tmp_path

@@ -87,6 +87,30 @@ def test_cells_that_it_fills_first_have_no_value_from_before(body: str, cells: s
     assert found.is_equal(isl.Map(f"[n, m] -> {{ S0[i] -> w[d] : 0 <= i < n and ({cells or 'false'}) }}"))
 
 
+@pytest.mark.parametrize(
+    ("body", "private"),
+    [
+        ("int l = idx[i]; for (k = 0; k < l; k++) w[k] = x[k]; for (k = 0; k < l; k++) y[i] += w[k];", True),
+        ("t = idx[i]; w[t] = x[i]; if (t > 0) y[i] = w[t];", True),
+        ("int l = idx[i]; for (k = 0; k < l; k++) w[k] = x[k]; for (k = 0; k <= l; k++) y[i] += w[k];", False),
+        ("int l = idx[i]; for (k = 0; k < l; k++) w[k] = x[k]; l--; for (k = 0; k < l; k++) y[i] += w[k];", False),
+        ("for (j = 0; j < m; j++) { int l = idx[j]; for (k = 0; k < l; k++) w[k] = x[k]; } y[i] = w[2];", False),
+        ("while (x[i] > 0) { t = idx[i]; for (k = 0; k < t; k++) w[k] = 1; } y[i] = w[2];", False),
+    ],
+)
+def test_arrays_that_each_iteration_fills_as_far_as_data_say(body: str, private: bool) -> None:
+    text = f"for (i = 0; i < n; i++) {{ {body} }}"
+    before = "static double w[50];"
+    assert scop_of(text, PARAMS, before=before).arrays["w"].private == private
+    assert not scop_of(f"{text} w[2] = w[3];", PARAMS, before=before).arrays["w"].private
+    assert not scop_of(text, PARAMS, before=before, after="s = w[2];").arrays["w"].private
+
+
+def test_a_variable_that_a_loop_goes_up_to_is_read() -> None:
+    scop = scop_of("for (i = 0; i < n; i++) { t = idx[i]; for (k = 0; k < t; k++) y[i] += x[k]; }", PARAMS)
+    assert [a.kind for a in scop.statements[1].accesses if a.array == "t" and not a.relation.is_empty()] == ["read"]
+
+
 def test_a_scalar_set_in_one_branch_may_be_the_one_from_before() -> None:
     scop = scop_of(
         "for (i = 0; i < n; i++) { while (x[i] > 0) { if (y[i] > 1) t = 1; else k = 1; x[i] = t; } }", PARAMS

@@ -6,9 +6,7 @@ import pytest
 
 from tests.sources import scop_of
 
-BODY = (
-    "for (i = 0; i < n; i++) { for (j = 0; j < 9; j++) w[j] = x[i] * j; for (j = 0; j < 9; j++) y[i] += w[j] * w[j]; }"
-)
+BODY = "for (i = 0; i < n; i++) { for (j = 0; j < 9; j++) w[j] = x[i] * j; for (j = 0; j < 9; j++) y[i] += w[j]; }"
 
 
 @pytest.mark.parametrize(
