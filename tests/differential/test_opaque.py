@@ -86,7 +86,7 @@ def test_work_arrays_that_a_statement_fills_anew_are_each_thread_s_own(run_c: Ru
 def test_rows_of_tables_as_long_as_data_say_are_each_thread_s_own(run_c: RunC, tmp_path: Path) -> None:
     body = (
         "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { int a = start[i], l = start[j] % MOST, at = 0, c;"
-        " for (c = 0; c <= l; c++) u[c] = c;"
+        " u[0] = 0; for (c = 1; c <= l; c++) u[c] = c;"
         " for (at = 0; at < a; at++) { int old = u[0]; u[0] = at + 1;"
         " for (c = 1; c <= l; c++) { int here = u[c], cost = old + (p[c] != q[at % 40]);"
         " if (here + 1 < cost) cost = here + 1; if (u[c - 1] + 1 < cost) cost = u[c - 1] + 1;"
