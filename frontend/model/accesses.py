@@ -65,7 +65,8 @@ class AccessCollector(Struct):
 
     @property
     def reader(self) -> SubscriptReader:
-        return SubscriptReader(self.names, self.domain, self.iterators, self.inner, certain=not self.conditional)
+        bound = next((name for name in sorted(self.met) if self.domain.find_dim_by_name(PARAM, name) >= 0), "")
+        return SubscriptReader(self.names, self.domain, self.iterators, self.inner, not self.conditional, bound)
 
     def settle(self, name: str) -> None:
         """A variable has been set."""
@@ -78,8 +79,7 @@ class AccessCollector(Struct):
         return replace(self, assigned=set(self.assigned), covered=self.covered.copy(), **changes)
 
     def sometimes(self) -> AccessCollector:
-        """A part that may be left out."""
-        return self.child(conditional=True)
+        return self.child(conditional=True)  # what may be left out
 
     def where(self, cond: Any, *, holds: bool) -> AccessCollector:
         """A part that is only executed where a condition holds, or fails."""
@@ -173,7 +173,7 @@ class AccessCollector(Struct):
         else's, or a scalar that the loop's head sets."""
         counted = counted_form(node)
         iterator = loop_iterator(counted)
-        again = iterator in self.inner or iterator in self.iterators or iterator in self.local_names
+        again = iterator in self.inner or iterator in self.iterators
         jumps = next(leaving(node.stmt), None) is not None
         if iterator is None or again or jumps or iterator in effects(node.stmt).changed:
             self.free_loop(node)
