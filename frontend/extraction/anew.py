@@ -10,12 +10,13 @@ there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import islpy as isl
 from msgspec.structs import replace
 
+from scopt import ir
 from scopt.diagnostics import Refusal
 from scopt.frontend.extraction.affine_names import AffineNames
 from scopt.frontend.extraction.dead_behind import is_dead_behind
@@ -113,8 +114,29 @@ def _first_reads(region: Walk, body: Any, place: Where) -> set[str] | None:
     """The arrays of which an iteration may read what was there before; None if that isn't known."""
     names = replace(access_names(region, body, place), survey=Survey())
     collector = AccessCollector(names, place.domain, place.iterators)
+    block = copied(body)
     try:
-        collector.whole(copied(body), block=True)
+        collector.whole(block, block=True)
     except Refusal:
         return None
-    return {access.array for access in collector.found if access.kind == "read" and not access.subscripts.is_empty()}
+    updated = set(_updated(block))
+    return {
+        access.array
+        for access in collector.found
+        if access.kind == "read" and access.node not in updated and not access.subscripts.is_empty()
+    }
+
+
+def _updated(node: Any) -> Iterator[Any]:
+    """The cells that statements only add to, or the like: what was there before gets nowhere but there. A cell that
+    something else reads has a write before that."""
+    match node:
+        case ir.Assignment(op=op, lvalue=cell) if op != "=":
+            yield cell
+        case ir.UnaryOp(op="++" | "--" | "p++" | "p--", expr=cell):
+            yield cell
+        case ir.Compound() | ir.If() | ir.For() | ir.While() | ir.DoWhile() | ir.Switch() | ir.Case() | ir.Default():
+            heads = [getattr(node, part, None) for part in ("init", "cond", "next", "expr")]
+            for part in node.parts:
+                if not any(part is head for head in heads):
+                    yield from _updated(part)
