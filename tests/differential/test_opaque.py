@@ -98,6 +98,19 @@ def test_rows_of_tables_as_long_as_data_say_are_each_thread_s_own(run_c: RunC, t
     assert "u)" in text or "u," in text
 
 
+def test_what_branches_with_loops_count_is_summed_by_threads(run_c: RunC, tmp_path: Path) -> None:
+    body = (
+        "for (i = 0; i < n; i++) { if (y[i] > -3) { z[i] = y[i]; j++; k -= 2;"
+        " while (z[i] > 1e-2) { if (z[i] > 5) { z[i] -= 4; continue; } z[i] /= 2; } }"
+        " else { j++; for (int c = 0; c < q[i]; c++) z[i] += x[c]; if (z[i] > 2) z[i] = 0; else left++; } }"
+        " q[0] = j; q[1] = k;"
+    )
+    text = same_output(body, run_c, tmp_path)
+    assert "omp parallel for" not in text  # left
+    text = same_output(body.replace("else left++;", ""), run_c, tmp_path)
+    assert "reduction(+:" in text
+
+
 def test_a_statement_beside_a_scattered_write_runs_in_parallel(run_c: RunC, tmp_path: Path) -> None:
     text = same_output(
         "for (i = 0; i < n; i++) { y[p[i]] = x[i]; z[i] = 2 * x[i]; q[i]--; p[q[i]] += 2; }", run_c, tmp_path
