@@ -53,6 +53,15 @@ class AffineNames(Struct, frozen=True, eq=False):
 
         return find
 
+    def value_type(self, name: str) -> CType | None:
+        """The type of an integer that may change in the region, but only by its name."""
+        symbol = self.names.symbols.get(name)
+        if symbol is None or name in ISL_WORDS or name not in self.names.iterator_names | self.names.effects.written:
+            return None
+        own = symbol.kind in ("local", "parameter") and not symbol.static and not symbol.address_taken
+        number = symbol.type.integer and symbol.type.bits > 0 and not symbol.type.volatile and symbol.within is None
+        return symbol.type if own and number and not symbol.dims and not symbol.pointer else None
+
     def parameter(self, name: str, ctype: CType, estimate: int | None, node: Any) -> CType:
         """Make a name a parameter; its type. estimate: of its value. Raises NotAffine."""
         if name in ISL_WORDS:

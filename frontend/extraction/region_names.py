@@ -212,9 +212,8 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
-    named = (iterators, local_names, effects(*items), hoisted, whole, narrowed)
-    wanted = ((*stages.required, *lengths), stages.distances)
-    return RegionNames(tu, region, items, symbols, *named, *wanted).in_blocks()
+    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances)
+    return RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted).in_blocks()
 
 
 def _plain_statements(

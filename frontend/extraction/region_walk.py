@@ -12,12 +12,14 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.diagnostics import Location, Refusal, Remark
 from scopt.frontend.extraction.affine_names import AffineNames
+from scopt.frontend.extraction.anew import access_names, filled_anew
 from scopt.frontend.extraction.border_iterations import Body, decided, is_innermost, is_plain, is_small, parts
 from scopt.frontend.extraction.region_arrays import RegionArrays
 from scopt.frontend.extraction.region_names import ISL_WORDS, RegionNames
-from scopt.frontend.model.access_names import Names, RawAccess, Survey
+from scopt.frontend.model.access_names import RawAccess, Survey
 from scopt.frontend.model.accesses import AccessCollector
 from scopt.frontend.model.affine import NotAffine, Scope, condition
+from scopt.frontend.model.element_sets import all_elements
 from scopt.frontend.model.loop_headers import Loop as ParsedLoop, NotALoop, parse_loop
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree
 from scopt.frontend.model.reached_parts import conjunction
@@ -66,7 +68,8 @@ class RegionWalk(Struct, frozen=True, eq=False):
     of loops that only a part of the region can be taken for. unknown: remarks on cells that only
     the run tells. intervals: of subscripts, once one of them has been asked for; trusted: arrays whose
     declared sizes are. wanted_values: refusals that hold unless the next reading of the region does without values of
-    macros. survey: subscripts of arrays of one dimension.
+    macros. survey: subscripts of arrays of one dimension. anew: arrays that iterations of a loop fill before they
+    read them.
     """
 
     names: RegionNames
@@ -80,6 +83,7 @@ class RegionWalk(Struct, frozen=True, eq=False):
     survey: Survey = field(default_factory=Survey)
     intervals: list[dict[Any, tuple[int, int]]] = field(default_factory=list)
     trusted: dict[str, None] = field(default_factory=dict)
+    anew: set[str] = field(default_factory=set)
 
     def tree(self, known: isl.Set) -> Tree:
         """Collect statements and accesses; their order. known: of the parameters. Raises Refusal."""
@@ -158,8 +162,14 @@ class RegionWalk(Struct, frozen=True, eq=False):
             stmt = node.stmt
             if place.split and is_innermost(node):
                 stmt = decided(copied(stmt), self.affine.scope(inside.domain, inside.iterators))
+            first = len(self.statements)
             body = self.visit(stmt, inside)
-            return None if body is None else Loop(loop.iterator, 1 if loop.step > 0 else -1, body)
+            if body is None:
+                return None
+            anew = filled_anew(self, stmt, inside, first)
+            self.anew.update(array.name for array in anew)
+            body = Sequence((*(self.kill(array, node, inside) for array in anew), body)) if anew else body
+            return Loop(loop.iterator, 1 if loop.step > 0 else -1, body)
         whole = any(body.inner for body in bodies or ())
         return self.bordered(node, loop, inside, borders, whole=whole)
 
@@ -287,33 +297,22 @@ class RegionWalk(Struct, frozen=True, eq=False):
         if isinstance(node.init, ir.InitList) or (node.init is not None and array.rank):
             message = "an initializer list inside a SCoP is not supported"
             raise self.names.refuse("decl.initializer", message, node, "assign the elements")
-        whole = isl.Set(f"{{ {array.name}[{', '.join(f'd{k}' for k in range(array.rank))}] }}")
-        whole = whole.intersect_params(place.domain)
-        killed = RawAccess(array.name, "write", whole, node, self.names.location(node))
-        kill = Leaf(self.add(node, place, (killed,), kill=True))
+        kill = self.kill(array, node, place)
         if node.init is None:
             return kill
         assignment = ir.Assignment("=", ir.ID(node.name, node.coord), node.init, node.coord)
         return Sequence((kill, self.leaf(assignment, place)))
 
+    def kill(self, array: Array, node: Any, place: Place) -> Leaf:
+        """The end of what an array or scalar holds."""
+        whole = all_elements(array).intersect_params(place.domain)
+        killed = RawAccess(array.name, "write", whole, node, self.names.location(node))
+        return Leaf(self.add(node, place, (killed,), kill=True))
+
     def leaf(self, node: Any, place: Place) -> Leaf:
         """A statement executed as a whole."""
         node = self.with_own_iterators(node)
-        names = Names(
-            array=lambda name, where: None if name in place.iterators else self.arrays.array(name, where),
-            member=self.arrays.member,
-            scope=lambda domain, inner: self.affine.scope(domain, place.iterators, inner),
-            location=self.names.location,
-            purity=self.names.tu.pure_functions,
-            defined=self.names.tu.defined_functions,
-            written_arrays=lambda: self.arrays.written_arrays(node),
-            iterator_type=self.names.iterator_type,
-            fixed_pointer=self.arrays.fixed_pointer,
-            bounds=self.bounds,
-            trusts=self.trusts,
-            shapes=self.arrays.shapes,
-            survey=self.survey,
-        )
+        names = access_names(self, node, place)
         collector = AccessCollector(names, place.domain, place.iterators)
         body, accesses = collector.collected(node)
         for error in collector.unknown:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.extraction.affine_names import AffineNames
+from scopt.frontend.extraction.dead_behind import is_dead_behind
 from scopt.frontend.extraction.likely_values import guessed_values
 from scopt.frontend.extraction.region_arrays import RegionArrays
 from scopt.frontend.extraction.region_names import RegionNames
@@ -67,11 +68,9 @@ class ScopParts(Struct, frozen=True, eq=False):
         assert body_tree is not None
         statements = tuple(self.statement(raw, domains[raw.name]) for raw in bodies)
         kills = tuple(self.statement(raw, domains[raw.name]) for raw in self.statements if raw.kill)
-        dead = frozenset(array.name for name, array in self.arrays.by_name.items() if self.is_dead_after(name))
-        order = order_map(tree, domains)
-        arrays = classify_private(
-            {array.name: array for array in self.arrays.by_name.values()}, statements, kills, order, dead
-        )
+        dead = frozenset(array.name for name, array in self.arrays.by_name.items() if is_dead_behind(self.names, name))
+        order, by_name = order_map(tree, domains), {array.name: array for array in self.arrays.by_name.values()}
+        arrays = classify_private(by_name, statements, kills, order, dead, self.walk.anew)
         typed = typed_values(self.affine.parameters.values())
         self.affine.assumed.values = self.affine.assumed.values.intersect(
             summable(self.affine.parameters.values(), statements, context.intersect(typed))
@@ -205,21 +204,6 @@ class ScopParts(Struct, frozen=True, eq=False):
             for a in raw.accesses
         )
         return Statement(raw.name, domain, raw.iterators, raw.types, raw.body, accesses, raw.location)
-
-    def is_dead_after(self, name: str) -> bool:
-        """Whether nobody can see the value that the region leaves in a scalar or array."""
-        if name in self.names.local_names:
-            return True
-        symbol = self.names.symbols[name]
-        if (
-            symbol.within is not None
-            or symbol.pointer
-            or symbol.kind not in ("local", "parameter")
-            or symbol.static
-            or symbol.address_taken
-        ):
-            return False
-        return not self.names.read_after(name)
 
     def estimated(self, domains: Mapping[str, isl.Set], statements: Iterable[Statement]) -> Iterable[Parameter]:
         """Parameters with a guess of their values: the largest that keep subscripts inside constant extents."""

@@ -13,8 +13,12 @@ from scopt.diagnostics import Location, Refusal
 from scopt.frontend.model.affine import Scope
 from scopt.frontend.model.row_shapes import RowShape
 from scopt.frontend.model.subscript_reading import Subscript
+from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
 from scopt.frontend.syntax.structs import Reference
 from scopt.ir.scop import AccessKind, Array, CType
+
+# Functions of a text.
+_NOT_A_NUMBER = ("__builtin_nan", "__builtin_nanf", "__builtin_nanl")
 
 
 class RawAccess(Struct, frozen=True, eq=False):
@@ -49,6 +53,7 @@ class Names(Struct, frozen=True, eq=False):
       greatest value, where types and constants bound it. trusts(array): whether subscripts that data give
       stay within what is declared, even where C lets them leave it. shapes: of arrays that the program
       keeps in one dimension, by their names in C. survey: notes subscripts of others of one dimension.
+    value_type(name): of an integer that may change in the region, where its name stands; None for all else.
     """
 
     array: Callable[[str, Any], Array | None]
@@ -64,7 +69,24 @@ class Names(Struct, frozen=True, eq=False):
     trusts: Callable[[Array], bool]
     shapes: Mapping[str, RowShape]
     survey: Survey
+    value_type: Callable[[str], CType | None]
 
     def refuse(self, id: str, message: str, node: Any, hint: str = "") -> Refusal:
         """The refusal of a node."""
         return Refusal(id, message, self.location(node), hint)
+
+    def purity_of(self, call: ir.FuncCall) -> str:
+        """Whether a function only computes a value from its arguments (``const``) or from memory. Raises Refusal."""
+        name = call.name.name if isinstance(call.name, ir.ID) else "<expression>"
+        purity = self.purity.get(name) or ("const" if name in VALUE_FUNCTIONS and name not in self.defined else None)
+        if purity is None:
+            raise self.refuse(
+                "call.unknown",
+                f"the call of '{name}' may have side effects",
+                call,
+                "declare it with __attribute__((const)) if it only computes a value from its arguments",
+            )
+        for argument in call.args.exprs if call.args else []:
+            if isinstance(argument, ir.Constant) and argument.type == "string" and name not in _NOT_A_NUMBER:
+                raise self.refuse("call.pointer", f"a pointer is passed to '{name}'", argument)
+        return purity

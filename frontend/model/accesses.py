@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import islpy as isl
@@ -12,24 +12,22 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.frontend.model.access_names import Names, RawAccess
 from scopt.frontend.model.affine import NotAffine, Scope
+from scopt.frontend.model.covered_cells import Covered
 from scopt.frontend.model.element_sets import SubscriptReader, all_elements
-from scopt.frontend.model.exposed_reads import Moment, Timed, without_own_values
 from scopt.frontend.model.loop_headers import NotALoop, parse_loop
+from scopt.frontend.model.own_values import own_values
 from scopt.frontend.model.reached_parts import may_fail, may_hold
+from scopt.frontend.model.reference_forms import element_of, is_null
 from scopt.frontend.model.sure_writes import Cell, with_sure_writes
 from scopt.frontend.normalize.once import runs_once
-from scopt.frontend.normalize.opaque import leaving
+from scopt.frontend.normalize.opaque import LOOPS, counted_form, leaving
 from scopt.frontend.syntax.constructs import construct_text
-from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import Reference, reference_of
 from scopt.ir.effects import effects
 from scopt.ir.scop import AccessKind, Array, CType
-from scopt.ir.walks import rewritten
-from scopt.poly.isl_utils import project_out_params
-
-# Functions of a text.
-_NOT_A_NUMBER = ("__builtin_nan", "__builtin_nanf", "__builtin_nanl")
+from scopt.ir.walks import rewritten, walk
+from scopt.poly.isl_utils import PARAM, project_out_params
 
 
 class AccessCollector(Struct):
@@ -40,11 +38,11 @@ class AccessCollector(Struct):
     inside the statement and no business of others.
     unknown: why subscripts of written arrays aren't affine, so that the writes may reach any element.
     assigned: scalars that the statement has surely assigned by now, so that a read doesn't see what was there before
-      it.
+      it; covered: cells of arrays likewise, in statements with loops.
+    values: variables that keep the value that they have; once: those that will, once they are set; met: all of these.
     divided: references to arrays that hold rows, and what stands in their place; scattered: those of what stands there
       that may be to any cell, and why.
-    branches: by the reference, the cells of writes that only their conditions make may-writes. timed: by the place in
-    `found`, when in the statement that is; when: here.
+    branches: by the reference, the cells of writes that only their conditions make may-writes.
     """
 
     names: Names
@@ -56,40 +54,58 @@ class AccessCollector(Struct):
     local_names: frozenset[str] = frozenset()
     conditional: bool = False
     assigned: set[str] = field(default_factory=set)
+    covered: Covered = field(default_factory=Covered)
+    has_loops: bool = False
+    values: Mapping[str, CType] = field(default_factory=dict)
+    once: Mapping[str, CType] = field(default_factory=dict)
+    met: set[str] = field(default_factory=set)
     divided: dict[Any, ir.ArrayRef] = field(default_factory=dict)
     scattered: dict[Any, NotAffine] = field(default_factory=dict)
     branches: dict[Any, Cell] = field(default_factory=dict)
-    timed: dict[int, Timed] = field(default_factory=dict)
-    when: Moment = ()
 
     @property
     def reader(self) -> SubscriptReader:
-        return SubscriptReader(self.names, self.domain, self.iterators, self.inner, certain=not self.conditional)
+        bound = next((name for name in sorted(self.met) if self.domain.find_dim_by_name(PARAM, name) >= 0), "")
+        return SubscriptReader(self.names, self.domain, self.iterators, self.inner, not self.conditional, bound)
+
+    def settle(self, name: str) -> None:
+        """A variable has been set."""
+        if name in self.once and name not in self.inner and name not in self.iterators:
+            self.values = {**self.values, name: self.once[name]}
+            self.met.add(name)
 
     def child(self, **changes: Any) -> AccessCollector:
         """The same statement, seen from a nested place: results go to the same list."""
-        return replace(self, assigned=set(self.assigned), **changes)
+        return replace(self, assigned=set(self.assigned), covered=self.covered.copy(), **changes)
 
     def sometimes(self) -> AccessCollector:
-        """A part that may be left out."""
-        return self.child(conditional=True)
+        return self.child(conditional=True)  # what may be left out
 
     def where(self, cond: Any, *, holds: bool) -> AccessCollector:
         """A part that is only executed where a condition holds, or fails."""
-        scope = self.names.scope(self.domain, self.inner)
+        scope = self.names.scope(self.domain, {**self.values, **self.inner})
         place = may_hold(cond, scope) if holds else may_fail(cond, scope)
         return self.child(conditional=True, domain=self.domain.intersect(place))
 
     def collected(self, body: Any) -> tuple[Any, tuple[RawAccess, ...]]:
         """A statement, in which references to arrays that hold rows have a
         subscript for each dimension, and its accesses."""
-        self.statement(body)
+        self.whole(body, block=isinstance(body, ir.Compound))
         become: dict[ir.Node, ir.Node] = {}
         body = rewritten(body, lambda node, made: self.divided.get(node, made), become)
-        own = without_own_values(self.found, self.timed)
-        found = [replace(access, node=become.get(access.node, access.node)) for access in own]
+        found = [replace(access, node=become.get(access.node, access.node)) for access in self.found]
         branches = {become.get(node, node): cell for node, cell in self.branches.items()}
         return body, with_sure_writes(body, found, branches)
+
+    def whole(self, body: Any, *, block: bool = False) -> None:
+        """Find the accesses of a statement, or of a block of several."""
+        self.has_loops = block or any(isinstance(node, LOOPS) for node in walk(body))
+        if self.has_loops:
+            self.values, self.once = own_values(body, self.names.value_type)
+            self.met.update(self.values)
+        self.statement(body)
+        for place, one in enumerate(self.found if self.met else ()):
+            self.found[place] = replace(one, subscripts=project_out_params(one.subscripts, self.met))
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -108,6 +124,7 @@ class AccessCollector(Struct):
                 then.statement(node.iftrue)
                 otherwise.statement(node.iffalse)
                 self.assigned |= then.assigned & otherwise.assigned
+                self.covered.branches(then.covered, then.domain, otherwise.covered, otherwise.domain)
             case ir.For():
                 self.opaque_loop(node)
             case ir.While():
@@ -118,7 +135,7 @@ class AccessCollector(Struct):
             case ir.DoWhile():
                 body = self.sometimes()
                 body.statement(node.stmt)
-                body.truth(node.cond)
+                (self.sometimes() if next(leaving(node.stmt), None) is not None else body).truth(node.cond)
             case ir.Switch():
                 self.read(node.cond)
                 self.sometimes().statement(node.stmt)
@@ -148,31 +165,44 @@ class AccessCollector(Struct):
             raise self.names.refuse("decl.initializer", "an initializer list inside a SCoP is not supported", item)
         self.read(item.init)
         self.local_names = self.local_names | {item.name}
+        if item.init is not None:
+            self.settle(item.name)
 
     def opaque_loop(self, node: ir.For) -> None:
-        """A loop inside an opaque statement: its iterations happen within one instance;
-        its own iterator is nobody else's."""
-        iterator = loop_iterator(node)
-        if iterator is None or iterator in effects(node.stmt).changed or next(leaving(node.stmt), None) is not None:
+        """A loop inside an opaque statement: its iterations happen within one instance; its own iterator is nobody
+        else's, or a scalar that the loop's head sets."""
+        counted = counted_form(node)
+        iterator = loop_iterator(counted)
+        again = iterator in self.inner or iterator in self.iterators
+        jumps = next(leaving(node.stmt), None) is not None
+        if iterator is None or again or jumps or iterator in effects(node.stmt).changed:
             self.free_loop(node)
             return
-        iterator_type = self.names.iterator_type(node)
+        iterator_type = self.names.iterator_type(counted)
 
         def within(domain: isl.Set) -> Scope:
-            return self.names.scope(domain, {**self.inner, iterator: iterator_type})
+            return self.names.scope(domain, {**self.values, **self.inner, iterator: iterator_type})
 
         try:
-            loop = parse_loop(node, iterator_type, self.names.scope(self.domain, self.inner), within)
+            loop = parse_loop(
+                counted, iterator_type, self.names.scope(self.domain, {**self.values, **self.inner}), within
+            )
         except (NotALoop, NotAffine):
             self.free_loop(node)
             return
-        when = (*self.when, len(self.found), (iterator, loop.step))
-        inner = {**self.inner, iterator: iterator_type}
-        self.child(domain=loop.domain, inner=inner, when=when).statement(node.stmt)
+        for one in walk(node.init, node.cond, node.next):
+            if isinstance(one, ir.ID) and one.name in self.values:
+                self.read(one)
+        if counted is not node:
+            self.read(node.init)
+            self.sometimes().read(node.next)
+        start = len(self.found)
+        body = self.child(domain=loop.domain, inner={**self.inner, iterator: iterator_type})
+        body.statement(node.stmt)
+        self.found[start:] = self.covered.through(loop, body.covered, self.found[start:], self.met - self.values.keys())
 
     def free_loop(self, node: ir.For) -> None:
-        """A loop inside an opaque statement whose iterations aren't known:
-        any number of them, over whatever their subscripts reach."""
+        """A loop inside an opaque statement whose iterations aren't known: any number of them, over all they reach."""
         inner = replace(self)
         if isinstance(node.init, ir.DeclList):
             inner.statement(node.init)
@@ -210,8 +240,8 @@ class AccessCollector(Struct):
                 self.where(node.left, holds=node.op == "&&").truth(node.right)
             case ir.UnaryOp(op="!"):
                 self.truth(node.expr)
-            case ir.BinaryOp(op="==" | "!=") if _is_null(node.right) or _is_null(node.left):
-                self.truth(node.left if _is_null(node.right) else node.right)
+            case ir.BinaryOp(op="==" | "!=") if is_null(node.right) or is_null(node.left):
+                self.truth(node.left if is_null(node.right) else node.right)
             case ir.BinaryOp():
                 self.read(node.left)
                 self.read(node.right)
@@ -240,22 +270,12 @@ class AccessCollector(Struct):
         if node.op != "=":
             self.reference(node.lvalue, "read")
         self.reference(node.lvalue, "write")
+        if node.op == "=" and isinstance(node.lvalue, ir.ID):
+            self.settle(node.lvalue.name)
 
     def call(self, node: ir.FuncCall) -> None:
-        name = node.name.name if isinstance(node.name, ir.ID) else "<expression>"
-        purity = self.names.purity.get(name) or (
-            "const" if name in VALUE_FUNCTIONS and name not in self.names.defined else None
-        )
-        if purity is None:
-            raise self.names.refuse(
-                "call.unknown",
-                f"the call of '{name}' may have side effects",
-                node,
-                "declare it with __attribute__((const)) if it only computes a value from its arguments",
-            )
+        purity = self.names.purity_of(node)
         for argument in node.args.exprs if node.args else []:
-            if isinstance(argument, ir.Constant) and argument.type == "string" and name not in _NOT_A_NUMBER:
-                raise self.names.refuse("call.pointer", f"a pointer is passed to '{name}'", argument)
             self.read(argument)
         if purity == "pure":
             for array in self.names.written_arrays():
@@ -331,7 +351,7 @@ class AccessCollector(Struct):
         for subscript in found.subscripts:
             self.read(subscript)
         if array.rank and not array.local and not array.flat:
-            alone = _element(node) is not None and (not part or array.rank == 1)
+            alone = element_of(node) is not None and (not part or array.rank == 1)
             self.reader.note(array, found.subscripts[0] if alone else None)
         exact, cells = self.elements(array, found.subscripts[: array.rank], kind)
         self.add(array, "may-write" if kind == "write" and (part or not exact) else kind, cells, node)
@@ -339,7 +359,7 @@ class AccessCollector(Struct):
     def with_rows(self, array: Array, found: Reference, node: Any, *, whole: bool) -> Reference:
         """A reference to members of structures that lie in rows, with a subscript for each dimension. whole: the array
         is that of the structures."""
-        element = _element(node)
+        element = element_of(node)
         assert element is not None  # else there were no rows
         if element not in self.divided:
             shape = self.names.shapes[array.spelling if whole else array.within]
@@ -358,33 +378,23 @@ class AccessCollector(Struct):
         if anywhere is not None:
             exact, cells, unknown = False, all_elements(array).intersect_params(self.domain), [anywhere]
         else:
-            exact, cells, unknown = self.reader.elements(array, subscripts)
+            exact, cells, unknown = replace(self.reader, inner={**self.values, **self.inner}).elements(
+                array, subscripts
+            )
+            if any(cells.find_dim_by_name(PARAM, name) >= 0 for name in self.values):
+                cells = self.reader.bounded(array, subscripts, cells)
         if kind != "read":
             self.unknown.extend(unknown)
         return exact, cells
 
-    def add(self, array: Array, kind: AccessKind, subscripts: isl.Set, node: Any) -> None:
-        cells = project_out_params(subscripts, self.inner)
-        if kind == "write" and self.conditional:
+    def add(self, array: Array, kind: AccessKind, cells: isl.Set, node: Any) -> None:
+        """Note an access. Iterators of loops inside the statement are parameters until the loops end."""
+        if array.rank and self.has_loops and kind == "read":
+            cells = self.covered.left(array, cells)
+        elif array.rank and self.has_loops and kind == "write":
+            self.covered.write(array.name, cells)
+        bound = any(cells.find_dim_by_name(PARAM, name) >= 0 for name in self.met)  # by a value that nobody knows
+        if kind == "write" and (self.conditional or bound):
             kind = "may-write"
-            self.branches[node] = array.name, cells
-        if array.rank:
-            self.timed[len(self.found)] = Timed((*self.when, len(self.found)), subscripts, tuple(self.inner))
+            self.branches |= {} if bound else {node: (array.name, project_out_params(cells, self.inner))}
         self.found.append(RawAccess(array.name, kind, cells, node, self.names.location(node)))
-
-
-def _element(node: Any) -> ir.ArrayRef | None:
-    """The element ``a[i]`` whose member ``a[i].x``, or part of a member ``a[i].x[j].y``, a reference is; None for any
-    other."""
-    while (isinstance(node, ir.StructRef) and node.type == ".") or isinstance(node, ir.ArrayRef):
-        if isinstance(node, ir.ArrayRef) and isinstance(node.name, ir.ID):
-            return node
-        node = node.name
-    return None
-
-
-def _is_null(node: Any) -> bool:
-    """``0``, ``(void *)0`` or the like."""
-    while isinstance(node, ir.Cast):
-        node = node.expr
-    return isinstance(node, ir.Constant) and node.value == "0"

@@ -23,14 +23,16 @@ from scopt.poly.isl_utils import constant_pw_aff, project_out_params
 
 
 class SubscriptReader(Struct, frozen=True, eq=False):
-    """Where subscripts stand. domain: of the iterators there, and of the parameters.
-    inner: iterators of loops inside of the statement. certain: what is there is executed for all of the domain."""
+    """Where subscripts stand. domain: of the iterators there, and of the parameters. inner: iterators of loops inside
+    of the statement. certain: what is there is executed for all of the domain. bound: a variable that loops there go up
+    to, and which has another value in each instance; empty without any."""
 
     names: Names
     domain: isl.Set
     iterators: tuple[str, ...]
     inner: Mapping[str, CType]
     certain: bool = True
+    bound: str = ""
 
     def note(self, array: Array, subscript: Any | None) -> None:
         """Remember a subscript that may be one into rows of rows; None: one of several, so that there are no rows. One
@@ -46,6 +48,8 @@ class SubscriptReader(Struct, frozen=True, eq=False):
 
     def read_sum(self, subscript: Any) -> Subscript:
         """A subscript as a sum of products, which nothing is taken for granted for."""
+        if self.bound:
+            raise NotAffine("variant", f"'{self.bound}' changes inside the region", subscript)
         scope = replace(self.names.scope(self.domain, self.inner), assume=lambda violation: False)
         return read_subscript(subscript, scope, (*self.iterators, *self.inner))
 
@@ -100,6 +104,11 @@ class SubscriptReader(Struct, frozen=True, eq=False):
         parts = (_at(array, position, aff) for position, aff in known.items())
         cells = _within(reduce(isl.Set.intersect, parts, all_elements(array)), between)
         return not subscripts, cells.intersect_params(self.domain), unknown
+
+    def bounded(self, array: Array, subscripts: Sequence[Any], cells: isl.Set) -> isl.Set:
+        """Cells of subscripts with values that only data say, as far as these may go."""
+        ends = {position: self.between(array, position, one) for position, one in enumerate(subscripts)}
+        return _within(cells, ends)
 
     def between(self, array: Array, position: int, subscript: Any) -> tuple[int, int] | None:
         """The least and the greatest value of a subscript that isn't affine: of its type and its operands; or what the

@@ -21,7 +21,7 @@ from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.normalize.expression_types import ExpressionTypes
-from scopt.frontend.normalize.opaque import LOOPS, out_of_statements
+from scopt.frontend.normalize.opaque import LOOPS, leaving, out_of_statements
 from scopt.frontend.normalize.tree_rewriting import items_of
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.symbols import Symbol, is_value, symbol_of
@@ -129,18 +129,50 @@ class _Maker(Struct, frozen=True, eq=False):
         """What stands in the place of a condition: a block, where loops that it decides about are taken apart."""
         loops = [one for one in walk(node.iftrue, node.iffalse) if isinstance(one, ir.For)]
         long = any((iterations(one) or math.inf) > _FEW for one in loops)
-        if not (long or self.counts_beside_stores(node)) or self.is_plain(node.cond):
+        whole = any(isinstance(one, ir.While | ir.DoWhile) for one in walk(node.iftrue, node.iffalse))
+        if not (long or whole or self.counts_beside_stores(node)) or self.is_plain(node.cond):
             return node
-        jumps = any(isinstance(one, ir.Break | ir.Continue) for one in walk(node))
-        if jumps or out_of_statements(node) is not None or not self.is_pure(node.cond):
+        if out_of_statements(node) is not None or not self.is_pure(node.cond):
             return node
+        if whole or any(isinstance(one, ir.Break | ir.Continue) for one in walk(node)):
+            return self.counting_apart(node)
         made = dict(self.made)
         try:
             return ir.Compound([*self.parts(node, ())], node.coord)
         except _Refused:
             self.made.clear()
             self.made.update(made)
+            return self.counting_apart(node)
+
+    def counting_apart(self, node: ir.If) -> Any:
+        """A condition that stays around loops, with what its branches only count behind it: threads may do the rest in
+        any order then."""
+        branches = [list(items_of(one)) if one is not None else [] for one in (node.iftrue, node.iffalse)]
+        everywhere = Counter(one.name for one in walk(node) if isinstance(one, ir.ID))
+        counts = [[one for one in items if self.steps(one)] for items in branches]
+        counted = Counter(self.counted(one) for one in (*counts[0], *counts[1]))
+        alone = {name for name, number in counted.items() if name is not None and number == everywhere[name]}
+        apart = [[one for one in some if self.counted(one) in alone] for some in counts]
+        if not alone or any(next(leaving(one), None) is not None for one in (*branches[0], *branches[1])):
             return node
+        decl = self.declared()
+        holds = ir.ID(decl.name)
+        rest = [ir.Compound([one for one in items if one not in apart[k]]) for k, items in enumerate(branches)]
+        return ir.Compound(
+            [
+                decl,
+                ir.Assignment("=", ir.ID(decl.name), truth(copied(node.cond)), node.coord),
+                changed(node, cond=holds, iftrue=rest[0], iffalse=rest[1] if node.iffalse is not None else None),
+                *(self.below(one, (holds,)) for one in apart[0]),
+                *(self.below(one, (ir.UnaryOp("!", holds),)) for one in apart[1]),
+            ],
+            node.coord,
+        )
+
+    def steps(self, node: Any) -> bool:
+        """Whether a statement does nothing but to add a constant to an integer variable."""
+        constant = not isinstance(node, ir.Assignment) or isinstance(node.rvalue, ir.Constant)
+        return constant and self.counted(node) is not None
 
     def counts_beside_stores(self, node: ir.If) -> bool:
         """Whether a condition decides about stores to cells and counts, which may be taken in any order where nothing

@@ -17,12 +17,12 @@ from scopt.frontend.normalize.induction_variables import Pointers, Sequels
 from scopt.frontend.normalize.inductions import Inductions
 from scopt.frontend.normalize.once import is_short_block
 from scopt.frontend.normalize.opaque import LOOPS, scalar_iterators
-from scopt.frontend.normalize.own_iterators import assigned_elsewhere, with_own_iterator
+from scopt.frontend.normalize.own_iterators import assigned_elsewhere, used_elsewhere, with_own_iterator
 from scopt.frontend.normalize.pointer_loops import Counting, counting
 from scopt.frontend.normalize.remainders import Remainders
 from scopt.frontend.normalize.tree_rewriting import mentions, names_of
 from scopt.frontend.normalize.wrap_around import WrapAround
-from scopt.frontend.syntax.liveness import may_be_read_behind
+from scopt.frontend.syntax.liveness import may_be_read_after, may_be_read_behind
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.symbols import Symbol, facts_of, symbol_of, taken_in
 from scopt.ir.scop import CType
@@ -38,7 +38,15 @@ def normalized(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol
     """The statements of a region, rewritten; and whether values that iterations hand on are computed anew in them.
     symbols: what names mean where it begins."""
     rewriter = _Rewriter(tu, region, symbols)
-    items = scalar_iterators(rewriter.statements(region.items, _straight_before(tu, region)))
+    statements = rewriter.statements(region.items, _straight_before(tu, region))
+    elsewhere = used_elsewhere(statements)
+
+    def own(loop: ir.For) -> ir.For:
+        name = loop_iterator(loop) or ""
+        ctype = None if name in elsewhere else rewriter.type_of_own(name, statements)
+        return loop if ctype is None else with_own_iterator(loop, ctype)
+
+    items = scalar_iterators(statements, own)
     return items, bool(rewriter.anew)
 
 
@@ -179,6 +187,15 @@ class _Rewriter(Struct, frozen=True, eq=False):
         if symbol.dims or symbol.pointer or symbol.type.volatile or symbol.type.atomic:
             return None
         return symbol.type if symbol.type.integer and symbol.type.bits >= _INT_BITS else None
+
+    def type_of_own(self, name: str, items: Sequence[Any]) -> CType | None:
+        """The type of an integer that nobody reads behind the region, which may declare it."""
+        found = [self.declared_type(one) for one in walk(*items) if isinstance(one, ir.Decl) and one.name == name]
+        if name in self.symbols:
+            live = may_be_read_after(facts_of(self.tu, self.region.function), self.region, name)
+            found.append(None if live else self.type_of(name))
+        spellings = {None if ctype is None else ctype.spelling for ctype in found}
+        return found[0] if len(spellings) == 1 else None
 
     def declared_type(self, decl: Any) -> CType | None:
         """`type_of` of a variable that a loop declares."""

@@ -9,7 +9,7 @@ make: the loops around it are then as parallel as its accesses allow. What the m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -91,23 +91,29 @@ def out_of_statements(node: Any) -> Any | None:
     return next((found for child in node.parts if (found := out_of_statements(child)) is not None), None)
 
 
-def scalar_iterators(items: Iterable[Any]) -> tuple[Any, ...]:
+def scalar_iterators(items: Iterable[Any], own: Callable[[ir.For], ir.For]) -> tuple[Any, ...]:
     """The items, where the variables that loops of opaque statements step are plain scalars, unless they are declared
     in the loop.
 
     Their values are often used after the loop, as in a search. The `for` then has no iterator of its own: its init is a
-    list of one expression.
+    list of one expression. own: a loop with one declared, where nobody asks for the value.
     """
-    return tuple(_marked(item, inside=False) for item in items)
+    return tuple(_marked(item, inside=False, own=own) for item in items)
 
 
-def _marked(node: Any, inside: bool) -> Any:
+def _marked(node: Any, *, inside: bool, own: Callable[[ir.For], ir.For]) -> Any:
     inside = inside or blocking(node) is not None
     if (
         inside
         and isinstance(node, ir.For)
         and loop_iterator(node) is not None
-        and not isinstance(node.init, ir.DeclList)
+        and not isinstance((node := own(node)).init, ir.DeclList)
     ):
         node = changed(node, init=ir.ExprList([node.init], node.init.coord))
-    return mapped(node, lambda child: _marked(child, inside))
+    return mapped(node, lambda child: _marked(child, inside=inside, own=own))
+
+
+def counted_form(loop: ir.For) -> ir.For:
+    """A loop with the iterator that `scalar_iterators` took from it."""
+    init = loop.init
+    return changed(loop, init=init.exprs[0]) if isinstance(init, ir.ExprList) and len(init.exprs) == 1 else loop

@@ -29,6 +29,23 @@ def assigned_elsewhere(items: Iterable[Any], name: str) -> bool:
     )
 
 
+def used_elsewhere(items: Iterable[Any]) -> frozenset[str]:
+    """Names that are used outside of loops that step them."""
+    found: set[str] = set()
+
+    def look(node: Any, stepped: frozenset[str]) -> None:
+        if isinstance(node, ir.ID) and node.name not in stepped:
+            found.add(node.name)
+        if isinstance(node, ir.For) and (name := loop_iterator(node)) is not None:
+            stepped |= {name}
+        for part in node.parts:
+            look(part, stepped)
+
+    for item in items:
+        look(item, frozenset())
+    return frozenset(found)
+
+
 def with_own_iterator(loop: ir.For, ctype: CType) -> ir.For:
     """The loop with its iterator declared in its head; as it is where the first value reads the variable, or the body
     assigns it."""

@@ -139,9 +139,10 @@ def classify_private(
     kills: Iterable[Statement],
     order: isl.UnionMap,
     dead: frozenset[str],
+    anew: Collection[str] = (),
 ) -> Mapping[str, Array]:
     """Mark the arrays that threads may have copies of: nobody sees their value afterwards,
-    and none is read before it is written."""
+    and none is read before it is written. anew: of these that is known."""
     candidates = tuple(array for name, array in arrays.items() if name in dead)
     reads, musts, mays, killed = _tables(tuple(statements), tuple(kills), candidates)
     exposed = {
@@ -150,7 +151,10 @@ def classify_private(
     # A kill makes later reads sourceless too, but reading an uninitialized local is undefined behaviour: it has no
     # value to lose.
     return {
-        name: replace(array, private=name in dead and fits_a_stack(array) and (array.local or name not in exposed))
+        name: replace(
+            array,
+            private=name in dead and fits_a_stack(array) and (array.local or name in anew or name not in exposed),
+        )
         for name, array in arrays.items()
     }
 

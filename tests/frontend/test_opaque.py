@@ -56,6 +56,65 @@ def test_a_scalar_that_it_sets_first_has_no_value_from_before() -> None:
     assert not any(a.relation.is_empty() for a in scop.statement("S1").accesses)
 
 
+WORK = "int n, int m, double *restrict x, double *restrict y, int *restrict idx, double w[50]"
+
+
+@pytest.mark.parametrize(
+    ("body", "cells"),
+    [
+        ("for (k = 0; k < m; k++) w[k] = y[k]; for (k = 1; k < m; k++) x[i] -= w[k] * w[k - 1];", ""),
+        ("w[0] = 1; for (int k = 1; k < m; k++) w[k] = w[k - 1] * x[i]; x[i] -= w[0];", ""),
+        ("w[m] = 1; for (k = m - 1; k >= 0; k--) w[k] = w[k + 1] * x[i]; x[i] -= w[0];", "m < 0 and d = 0"),
+        ("for (k = 0; k < m; k++) { if (k > 3) w[k] = y[k]; else w[k] = 1; } if (m > 2) x[i] -= w[2];", ""),
+        ("for (k = 0; k < m; k++) if (y[k] > 3) w[k] = 1; else w[k] = 2; if (m > 2) x[i] -= w[2];", ""),
+        ("for (k = 0; k < m; k += 2) w[k] = 1; for (k = 0; k < m; k++) x[i] -= w[k];", "0 < d < m and d % 2 = 1"),
+        ("for (k = 0; k < m; k++) if (y[k] > 3) w[k] = 1; if (m > 2) x[i] -= w[2];", "m > 2 and d = 2"),
+        ("for (k = 0; k < m; k++) { if (y[k] > 3) continue; w[k] = 1; } x[i] -= w[2];", "d = 2"),
+        ("for (k = 0; k < m; k++) { x[i] -= w[k]; w[k] = 1; }", "0 <= d < m"),
+        ("for (k = 0; k < m; k++) w[idx[k]] = 1; x[i] -= w[2];", "d = 2"),
+        ("while (y[i] > 1) w[2] = y[i] /= 2; x[i] -= w[2];", "d = 2"),
+        ("do { if (y[i] > 3) continue; w[2] = 1; } while (w[2] > y[i]--);", "d = 2"),
+        ("do { y[i]--; w[2] = 1; } while (w[2] > y[i]);", ""),
+        ("switch (idx[i]) { case 0: w[2] = 1; case 1: x[i] -= w[2]; }", "d = 2"),
+    ],
+)
+def test_cells_that_it_fills_first_have_no_value_from_before(body: str, cells: str) -> None:
+    scop = scop_of(f"for (i = 0; i < n; i++) while (x[i] > 0) {{ {body} }}", WORK)
+    found = isl.Map("[n, m] -> { S0[i] -> w[d] : false }")
+    for access in scop.statements[0].accesses:
+        if access.array == "w" and access.kind == "read":
+            found = found.union(access.relation)
+    assert found.is_equal(isl.Map(f"[n, m] -> {{ S0[i] -> w[d] : 0 <= i < n and ({cells or 'false'}) }}"))
+
+
+@pytest.mark.parametrize(
+    ("body", "private"),
+    [
+        ("int l = idx[i]; for (k = 0; k < l; k++) w[k] = x[k]; for (k = 0; k < l; k++) y[i] += w[k];", True),
+        ("t = idx[i]; w[t] = x[i]; if (t > 0) y[i] = w[t];", True),
+        ("int l = idx[i]; for (k = 0; k < l; k++) w[k] = x[k]; for (k = 0; k <= l; k++) y[i] += w[k];", False),
+        ("int l = idx[i]; for (k = 0; k < l; k++) w[k] = x[k]; l--; for (k = 0; k < l; k++) y[i] += w[k];", False),
+        ("for (j = 0; j < m; j++) { int l = idx[j]; for (k = 0; k < l; k++) w[k] = x[k]; } y[i] = w[2];", False),
+        ("while (x[i] > 0) { t = idx[i]; for (k = 0; k < t; k++) w[k] = 1; } y[i] = w[2];", False),
+        ("for (k = 0; k < m; k++) w[k] = 0; w[idx[i]] += x[i]; for (k = 0; k < m; k++) y[k] += w[k];", True),
+        ("for (k = 0; k < m; k++) w[k] = 0; w[idx[i]] += x[i]; y[i] = w[idx[i + 1]];", False),
+        ("for (k = 0; k < m; k++) w[k] = 0; y[i] = w[idx[i]] += x[i];", False),
+        ("for (k = 0; k < m; k++) w[k] = 0; w[idx[i]] += w[idx[i + 1]]; y[i] = m > 0 ? w[0] : 0;", False),
+    ],
+)
+def test_arrays_that_each_iteration_fills_as_far_as_data_say(body: str, private: bool) -> None:
+    text = f"for (i = 0; i < n; i++) {{ {body} }}"
+    before = "static double w[50];"
+    assert scop_of(text, PARAMS, before=before).arrays["w"].private == private
+    assert not scop_of(f"{text} w[2] = w[3];", PARAMS, before=before).arrays["w"].private
+    assert not scop_of(text, PARAMS, before=before, after="s = w[2];").arrays["w"].private
+
+
+def test_a_variable_that_a_loop_goes_up_to_is_read() -> None:
+    scop = scop_of("for (i = 0; i < n; i++) { t = idx[i]; for (k = 0; k < t; k++) y[i] += x[k]; }", PARAMS)
+    assert [a.kind for a in scop.statements[1].accesses if a.array == "t" and not a.relation.is_empty()] == ["read"]
+
+
 def test_a_scalar_set_in_one_branch_may_be_the_one_from_before() -> None:
     scop = scop_of(
         "for (i = 0; i < n; i++) { while (x[i] > 0) { if (y[i] > 1) t = 1; else k = 1; x[i] = t; } }", PARAMS
