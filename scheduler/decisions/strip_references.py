@@ -32,9 +32,10 @@ def row_members(node: isl.ScheduleNode) -> list[int]:
     return found
 
 
-def is_mixed(scop: Scop, node: isl.ScheduleNode, member: int, lane: isl.UnionPwAff) -> bool:
-    """Whether other loops, of a band or below it, are skewed by the rows of a member: then few of these meet in one
-    step."""
+def is_mixed(scop: Scop, node: isl.ScheduleNode, member: int, lane: isl.UnionPwAff, least: int) -> bool:
+    """Whether other loops, of a band or below it, are skewed by the rows of a member, or bounded by them, so that few
+    rows, less than some, meet in one step: ``for b: for (i = b * 1024; i < b * 1024 + 1024; i++)`` has another i for
+    each b."""
     places = {str(part.get_tuple_name()): row_iterator(lane, part) for part in sets_of(node.get_domain())}
     for band in walk(node):
         if band.get_type() != isl.schedule_node_type.band:
@@ -44,7 +45,41 @@ def is_mixed(scop: Scop, node: isl.ScheduleNode, member: int, lane: isl.UnionPwA
             place, others = places[name], [row for k, row in enumerate(rows) if not (same and k == member)]
             if place is not None and any(row[place[0]] for row in others):
                 return True
-    return False
+    leaves = {name for band in walk(node) if is_leaf_band(band) for name in _stepping(band, node)}
+    parts = [part for part in sets_of(node.get_domain()) if part.get_tuple_name() in leaves]
+    return any(
+        place is not None and _meet_few(part.intersect_params(scop.context), place[0], least)
+        for part in parts
+        for place in (places[str(part.get_tuple_name())],)
+    )
+
+
+def _stepping(band: isl.ScheduleNode, node: isl.ScheduleNode) -> list[str]:
+    """The statements of a band in a nest that has a member beside the nest's rows."""
+    deeper = band.get_schedule_depth() > node.get_schedule_depth() or band.band_n_member() > 1
+    return statements_of(band) if deeper else []
+
+
+def _meet_few(instances: isl.Set, rows: int, least: int) -> bool:
+    """Whether less than so many rows, but not all there are, have an instance with the same other iterators. rows: the
+    iterator that counts them."""
+    instances = instances.reset_tuple_id() if instances.has_tuple_id() else instances
+    count = instances.dim(isl.dim_type.set)
+    pairs = isl.Map.from_domain_and_range(instances, instances)
+    far = _distance(pairs, rows)
+    for k in range(count):
+        if k != rows:
+            pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    near = _distance(pairs, rows)
+    return near is not None and near + 1 < least and (far is None or near < far)
+
+
+def _distance(pairs: isl.Map, dimension: int) -> int | None:
+    """How far pairs are apart at most along a dimension; None: nobody knows."""
+    if pairs.is_empty():
+        return 0
+    most = pairs.deltas().dim_max_val(dimension)
+    return int(most.to_python()) if most.is_int() else None
 
 
 def along_rows(scop: Scop, node: isl.ScheduleNode) -> frozenset[str]:

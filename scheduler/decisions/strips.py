@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import BandChoice, Mark
 from scopt.ir.scop import Dependences, Scop
-from scopt.machine.costs import strip_rows, thread_limit
+from scopt.machine.costs import least_strip_rows, strip_rows, thread_limit
 from scopt.options import Options
 from scopt.poly.bands import Ordered, distances, with_properties_below, zero
 from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, union_of_maps, union_of_sets, walk
@@ -213,10 +213,13 @@ class _Builder(Struct):
         """The rows that a member walks through; None if strips of them can't be made, or if they need neither buffers
         nor cells of their own: then the loop over the rows can be the innermost one of all, an ordinary vector loop."""
         lane = node.band_get_partial_schedule().get_at(member)
-        if is_mixed(self.scop, node, member, lane):
+        if self.is_mixed(node, member, lane):
             return None
         rows = self.rows((node,), (member,), lane)
         return rows if rows is not None and (rows.places.buffers or rows.places.scalars) else None
+
+    def is_mixed(self, node: isl.ScheduleNode, member: int, lane: isl.UnionPwAff) -> bool:
+        return is_mixed(self.scop, node, member, lane, least_strip_rows(self.options.machine))
 
     def is_work(self, rows: Rows) -> bool:
         """Whether buffers are for nothing but what each row computes for itself: nothing is copied."""
@@ -228,7 +231,7 @@ class _Builder(Struct):
         they need none."""
         node = band.node
         lane = node.band_get_partial_schedule().get_at(member)
-        if not self.options.parallel or node.band_n_member() > 1 or is_mixed(self.scop, node, member, lane):
+        if not self.options.parallel or node.band_n_member() > 1 or self.is_mixed(node, member, lane):
             return None
         along = along_rows(self.scop, node)
         inner = [one for one in walk(node.child(0)) if is_leaf_band(one)]
@@ -258,7 +261,7 @@ class _Builder(Struct):
         vectors = self.rows((node,), (member,), lane)
         if vectors is not None and not (vectors.places.buffers or vectors.places.apart):
             return None
-        if is_mixed(self.scop, node, member, lane) or not self.along_lines(node, member):
+        if self.is_mixed(node, member, lane) or not self.along_lines(node, member):
             return None
         rows = self.rows((node,), (member,), lane, together=1)
         if rows is None:
@@ -279,7 +282,7 @@ class _Builder(Struct):
             ends is None
             or not ends
             or any(row_iterator(lane, part) is None for part in sets_of(node.get_domain()))
-            or is_mixed(self.scop, node, 0, lane)
+            or self.is_mixed(node, 0, lane)
         ):
             return None
         rows = self.rows((node,), (0,), lane, ends=ends)
