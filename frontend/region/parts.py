@@ -12,6 +12,7 @@ from scopt.frontend.region.autodetect import Detected, Search
 from scopt.frontend.region.parse import parse
 from scopt.frontend.region.placement import with_directives
 from scopt.frontend.region.regions import runs_between
+from scopt.frontend.region.surroundings import with_surroundings
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.walks import walk
 from scopt.options import Options
@@ -28,6 +29,7 @@ def parts_of(regions: Iterable[Region], tu: TranslationUnit, options: Options) -
     again = parse(tu.source, tu.file, replace(options, autodetect=True), symbolic=False)
     search = Search(replace(again, regions=()))
     found = [part for region in again.regions if region.start in starts for part in _parts(search, region)]
+    found = with_surroundings(search.tu, found)
     placed = tuple(with_directives(part, again.directives, again.file) for part in found)
     return again, Detected(placed, tuple(search.remarks))
 

@@ -16,6 +16,7 @@ from scopt.machine.costs import (
     LOADS,
     STORES,
     WAITING_CHAINS,
+    WORTH_ROWS,
     jam_rows,
     takes_its_time,
 )
@@ -99,6 +100,19 @@ def may_gain(band: Band, member: int, chains: Mapping[tuple[str, ...], int]) -> 
         return unknown or work.trips[inner[-1]] * work.element >= least_streamed(machine)
     waiting = sum(one * max(work.statements[name].count for name in names) for names, one in chains.items())
     return waiting >= WAITING_CHAINS * work.streamed((member, *inner))
+
+
+def gains_beside(band: Band, chains: Mapping[tuple[str, ...], int], count: int) -> bool:
+    """Whether the loops along the rows take less for so many rows beside each other: one that computes for longer than
+    it waits gains nothing, however long another one waits. chains: as in `may_gain`."""
+    work = band.work
+    loops = [
+        (chain * max(work.statements[name].count for name in names), work.scalar(names, {}))
+        for names, chain in chains.items()
+    ]
+    others = work.scalar([name for name in work.statements if not any(name in names for names in chains)], {})
+    now, then = (others + sum(max(waits / rows, busy) for waits, busy in loops) for rows in (1, count))
+    return now > then * WORTH_ROWS
 
 
 def together_claim(band: Band, rows: Rows, member: int, chain: int) -> Claim:

@@ -34,6 +34,7 @@ from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, is_left
 from scopt.scheduler.decisions.strip_chains import Chains
 from scopt.scheduler.decisions.strip_claims import (
     alone_claim,
+    gains_beside,
     has_lanes,
     in_order,
     may_gain,
@@ -185,6 +186,8 @@ class _Builder(Struct):
             slower = rows is not None and self.stays_in_buffers(rows)
             gains = whole and not slower and may_gain(band, member, steps)
             rows = self.rows_together(band, node, member) if gains else None
+            if rows is not None and not gains_beside(band, steps, rows.together):
+                rows = None
             if rows is not None and self.own_scalars(along) <= frozenset(rows.places.temporaries):
                 rows, longest = replace(rows, along=along), max(longest, whole)
                 offers.append((together_claim(band, rows, member, whole), rows))

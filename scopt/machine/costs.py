@@ -312,6 +312,8 @@ LEAST_STEPS = 32
 # How many times as long as their memory takes, with all cores at work, their chains have to take in order (measured:
 # prefix sums of doubles, at 3.3, lost a fifth; integral images, at 4, gained a fifth).
 WAITING_CHAINS = 3.5
+# By how much rows beside each other have to be faster: they are other loops for compilers, which have no vectors then.
+WORTH_ROWS = 1.1
 # Rows of a strip at most: its scalars have a cell for each on the stack.
 _MOST_ROWS = 256
 # Cells that a strip keeps of each row beside its scalars, on the stack.
