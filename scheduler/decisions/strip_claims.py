@@ -152,7 +152,8 @@ def _strip_cycles(band: Band, places: Places, member: int, chain: int, count: in
     chains of a strip's vectors overlap."""
     work = band.work
     if not all(map(is_short, places.buffers)):
-        copying = min(_copied(band, places) / 2, _steps(band)) * LEAST_CHAIN * (1 - 1 / work.lanes)
+        pairs = max(_apart(band, places) / 2, 1)
+        copying = min(_copied(band, places) / 2, _steps(band) * pairs) * LEAST_CHAIN * (1 - 1 / work.lanes)
         waiting = _steps(band) * chain / min(work.lanes, count, work.trips[member])
         return max(waiting, sum(_busy(band, places, name, 0.0) for name in work.statements)) + copying
     copies = sum(prod(row_cells(buffer) or ()) for buffer in places.buffers)
@@ -176,6 +177,11 @@ def _busy(band: Band, places: Places, name: str, waiting: float) -> float:
 def _steps(band: Band) -> float:
     """Steps of the recurrence, in all rows."""
     return max((one.count for one in band.work.statements.values()), default=0.0)
+
+
+def _apart(band: Band, places: Places) -> int:
+    """How many arrays have buffers that are copied."""
+    return sum(not band.setting.scop.arrays[buffer.array].private for buffer in places.buffers)
 
 
 def _copied(band: Band, places: Places) -> float:

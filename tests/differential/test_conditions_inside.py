@@ -69,7 +69,7 @@ int main(void)
         }
 }
 """
-OPAQUE = ("bounds of its own",)
+OPAQUE = ("bounds of its own", "nested")
 
 
 @pytest.mark.parametrize("marked", [False, True])
