@@ -29,8 +29,8 @@ def parts_of(regions: Iterable[Region], tu: TranslationUnit, options: Options) -
     again = parse(tu.source, tu.file, replace(options, autodetect=True), symbolic=False)
     search = Search(replace(again, regions=()))
     found = [part for region in again.regions if region.start in starts for part in _parts(search, region)]
-    found = with_surroundings(search.tu, found)
-    placed = tuple(with_directives(part, again.directives, again.file) for part in found)
+    known = with_surroundings(search.tu, found)
+    placed = tuple(with_directives(part, again.directives, again.file) for part in known)
     return again, Detected(placed, tuple(search.remarks))
 
 

@@ -12,7 +12,8 @@ from scopt.ir.expr import linear
 from scopt.ir.marked_schedule import RowBuffer
 from scopt.ir.nest import Expr, Max, Name
 from scopt.ir.scop import Access, Array, Scop
-from scopt.machine.costs import UNKNOWN_EXTENT
+from scopt.machine.costs import UNKNOWN_EXTENT, least_strip_rows
+from scopt.options import Options
 from scopt.poly.isl_utils import sets_of, walk
 from scopt.poly.linear import affine_row, affine_rows
 from scopt.scheduler.decisions.strip_trees import is_leaf_band, statements_of
@@ -32,10 +33,12 @@ def row_members(node: isl.ScheduleNode) -> list[int]:
     return found
 
 
-def is_mixed(scop: Scop, node: isl.ScheduleNode, member: int, lane: isl.UnionPwAff, least: int) -> bool:
-    """Whether other loops, of a band or below it, are skewed by the rows of a member, or bounded by them, so that few
-    rows, less than some, meet in one step: ``for b: for (i = b * 1024; i < b * 1024 + 1024; i++)`` has another i for
-    each b."""
+def is_mixed(
+    scop: Scop, node: isl.ScheduleNode, member: int, lane: isl.UnionPwAff, vectors: Options | None = None
+) -> bool:
+    """Whether other loops, of a band or below it, are skewed by the rows of a member: then few of these meet in one
+    step. vectors: where rows are lanes, or beside each other, whether they are bounded by them, too, so that too few
+    meet: ``for b: for (i = b * 1024; i < b * 1024 + 1024; i++)`` has another i for each b."""
     places = {str(part.get_tuple_name()): row_iterator(lane, part) for part in sets_of(node.get_domain())}
     for band in walk(node):
         if band.get_type() != isl.schedule_node_type.band:
@@ -45,6 +48,9 @@ def is_mixed(scop: Scop, node: isl.ScheduleNode, member: int, lane: isl.UnionPwA
             place, others = places[name], [row for k, row in enumerate(rows) if not (same and k == member)]
             if place is not None and any(row[place[0]] for row in others):
                 return True
+    if vectors is None:
+        return False
+    least = least_strip_rows(vectors.machine)
     leaves = {name for band in walk(node) if is_leaf_band(band) for name in _stepping(band, node)}
     parts = [part for part in sets_of(node.get_domain()) if part.get_tuple_name() in leaves]
     return any(
@@ -80,6 +86,12 @@ def _distance(pairs: isl.Map, dimension: int) -> int | None:
         return 0
     most = pairs.deltas().dim_max_val(dimension)
     return int(most.to_python()) if most.is_int() else None
+
+
+def own_scalars(scop: Scop, names: frozenset[str]) -> frozenset[str]:
+    """The scalars that some statements write."""
+    writes = (a.array for name in names for a in scop.statement(name).accesses if a.is_write)
+    return frozenset(name for name in writes if not scop.arrays[name].rank)
 
 
 def along_rows(scop: Scop, node: isl.ScheduleNode) -> frozenset[str]:
