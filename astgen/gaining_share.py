@@ -12,7 +12,7 @@ from math import prod
 import islpy as isl
 
 from scopt.astgen.emit.loop_work import is_tile_loop
-from scopt.astgen.gained import calls_with_loops, has_borders_apart, has_whole_windows
+from scopt.astgen.gained import calls_with_loops
 from scopt.astgen.passes.masking import has_masks
 from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.skipping import has_searches
@@ -43,8 +43,6 @@ def gains_too_little(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machine
     if made or any(call.statement not in known for _, call in calls):
         return False  # what is made of statements is for something
     if has_searches(scop, nest) or has_masks(scop, nest) or reads_ahead(scop, nest):
-        return False
-    if has_borders_apart(scop, nest) or has_whole_windows(scop, nest):
         return False
     gaining = {call.statement for path, call in calls if any(_gains(loop, call) for loop in path)}
     if not gaining:

@@ -113,7 +113,7 @@ def check_nest(
         raise NotWorth(Remark("missed", "region.no-gain", message, scop.location, f"{_MARK} if you want to see it"))
     worth = _from_size_on(source, scop, nest, statement_costs(scop, weights, machine), machine)
     if gains(scop, marked, nest, threads=False):
-        return replace(worth, alone=True)
+        return replace(worth, alone=True, never=worth.never and bool(worth.condition))
     threads = _threads(scop)
     return replace(worth, condition=f"{worth.condition} && {threads}" if worth.condition else threads)
 
@@ -144,8 +144,10 @@ def _from_size_on(source: Scop, scop: Scop, nest: LoopNest, costs: Mapping[str, 
     gain = vector_elements(scop, machine)
     found: list[Condition] = []
     known = frozenset(p.name for p in scop.parameters)
-    for condition, quick in _conditions(scop, nest.body, costs, machine, known):
+    small = False
+    for condition, quick in _conditions(scop, nest.body, costs, machine, known, gain):
         if condition == NEVER:
+            small = small or quick
             continue
         if condition is None:
             return Worth(nest)
@@ -153,7 +155,7 @@ def _from_size_on(source: Scop, scop: Scop, nest: LoopNest, costs: Mapping[str, 
         if condition not in found:
             found.append(condition)
     if not found:
-        return Worth(nest)
+        return Worth(nest, never=small)
     if not all(is_plain(condition) for condition in found):
         whole = source_tests(source, SKEWED_FORKS * threads_cost(machine), machine)
         found = [condition for condition in whole if condition is not None]
@@ -272,11 +274,11 @@ def _extent(scop: Scop, name: str, dimension: int) -> int | None:
 
 
 def _conditions(
-    scop: Scop, block: Block, costs: Mapping[str, Fraction], machine: Machine, parameters: frozenset[str]
+    scop: Scop, block: Block, costs: Mapping[str, Fraction], machine: Machine, parameters: frozenset[str], gain: int
 ) -> Iterator[tuple[Condition | None, bool]]:
     """Any of these is enough: the tests of parallel loops in terms of the parameters, or of a loop as a whole where
     none is inside; None: always. Each with whether it is about loops that compilers make no vectors of, or counts on
-    vectors itself."""
+    vectors itself. gain: by how much these are quicker; where a loop's size is known, that is counted in here."""
     for loop in outermost_loops(block):
         inside = list(_parallel(loop, ()))
         tests = [_outside(path, inner, parameters) for path, inner in inside]
@@ -285,7 +287,10 @@ def _conditions(
             yield whole_test(loop, costs, least_region(machine), parameters), True
         elif inside and all(test is not None for test in tests):
             for test, (_, inner) in zip(tests, inside, strict=True):
-                yield None if test == _ALWAYS else test, searched or has_vectors(inner)
+                quick = searched or has_vectors(inner)
+                if test == _ALWAYS and not quick:
+                    test, quick = whole_test(inner, costs, gain * threads_cost(machine), parameters), True
+                yield None if test == _ALWAYS else test, quick
         else:
             limit = least_region(machine) if searched and not inside else threads_cost(machine)
             yield whole_test(loop, costs, limit, parameters), searched

@@ -116,6 +116,8 @@ def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, RowShape], isl.Set]:
             if found[0].distances <= region.symbolic.keys():
                 message = f"the rows of '{name}' overlap: their distance is the value of a macro"
                 raise Refusal("affine.nonlinear-subscript", message, region.location)
+        if found is not None and name not in written and longer_than_rows(found[0], read):
+            continue  # no dependence asks which element is read: better than a test that is likely to fail
         if found is not None and _leaves_choice(holds.intersect(found[1])):
             if (several or _is_never_so(walk, found[1])) and longer_than_rows(found[0], read):
                 message = f"some loops go through the rows of '{name}', others through all of it"

@@ -58,20 +58,7 @@ def with_conditions_inside(
     kept = frozenset(name for name in iterators if outside[name] or read_after(name))
     maker = _Maker(symbols, types, frozenset(iterators), kept, effects(*items).written, frozenset(reserved))
 
-    def visit(node: Any) -> Any:
-        if not isinstance(node, ir.If) or maker.is_plain(node.cond):
-            return mapped(node, visit)
-        before = dict(maker.made)
-        inside = mapped(node, visit)
-        made = maker.condition(inside)
-        if made is not inside:
-            return made
-        # one statement, with all that it decides about
-        maker.made.clear()
-        maker.made.update(before)
-        return node
-
-    return tuple(map(visit, items)), maker.made
+    return tuple(map(maker.visit, items)), maker.made
 
 
 def _inside_of_loops(node: Any) -> Iterator[str]:
@@ -125,6 +112,27 @@ class _Maker(Struct, frozen=True, eq=False):
     reserved: frozenset[str]
     made: dict[str, Symbol] = field(default_factory=dict)
 
+    def visit(self, node: Any) -> Any:
+        """A statement with such conditions. What stays below another one on data is a part of one statement, where
+        conditions in several places only cost."""
+        if node is None:
+            return None
+        before = dict(self.made)
+        inside = mapped(node, self.visit)
+        if not isinstance(node, ir.If):
+            return inside
+        made = self.condition(inside)
+        if made is inside and inside is not node and not self.is_plain(node.cond):
+            self.restore(before)
+            return node
+        return made
+
+    def restore(self, made: Mapping[str, Symbol]) -> None:
+        """Forget the variables that came after these."""
+        before = dict(made)
+        self.made.clear()
+        self.made.update(before)
+
     def condition(self, node: ir.If) -> Any:
         """What stands in the place of a condition: a block, where loops that it decides about are taken apart."""
         loops = [one for one in walk(node.iftrue, node.iffalse) if isinstance(one, ir.For)]
@@ -140,8 +148,7 @@ class _Maker(Struct, frozen=True, eq=False):
         try:
             return ir.Compound([*self.parts(node, ())], node.coord)
         except _Refused:
-            self.made.clear()
-            self.made.update(made)
+            self.restore(made)
             return self.counting_apart(node)
 
     def counting_apart(self, node: ir.If) -> Any:

@@ -13,6 +13,7 @@ from scopt.frontend.region.autodetect import Detected, Search
 from scopt.frontend.region.parse import parse
 from scopt.frontend.region.placement import with_directives
 from scopt.frontend.region.regions import runs_between, runs_in
+from scopt.frontend.region.surroundings import with_surroundings
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.effects import effects
 from scopt.ir.walks import walk
@@ -33,7 +34,8 @@ def parts_of(regions: Iterable[Region], tu: TranslationUnit, options: Options) -
     found = [part for region in chosen for part in _parts(search, region)]
     for function in _called(again, chosen):
         found += [one for run in runs_in(again, function, function.body) for one in search.within(run)]
-    placed = tuple(with_directives(part, again.directives, again.file) for part in found)
+    known = with_surroundings(search.tu, found)
+    placed = tuple(with_directives(part, again.directives, again.file) for part in known)
     return again, Detected(placed, tuple(search.remarks))
 
 

@@ -163,9 +163,13 @@ class Planner(Struct, frozen=True, eq=False):
         return self.options.machine.lanes(max(sizes, default=ELEMENT))
 
     def is_stub(self, node: isl.ScheduleNode, member: int) -> bool:
-        """Whether a member of a band of many has many values, but only a few wherever the others are: windows that move
-        with another loop. Vectors would not be filled."""
-        return node.band_n_member() >= MANY_MEMBERS and self.is_window(node, member)
+        """Whether a member of a band has many values, but only a few wherever the others are: windows that move with
+        another loop, or blocks that an element is in one of. Vectors would not be filled. In a band of few members
+        there has to be another one."""
+        if not self.is_window(node, member):
+            return False
+        width = node.band_n_member()
+        return width >= MANY_MEMBERS or any(not self.is_window(node, k) for k in range(width) if k != member)
 
     def is_window(self, node: isl.ScheduleNode, member: int) -> bool:
         """The same for a member of any band."""

@@ -13,6 +13,7 @@ from scopt.poly.bands import Ordered, agreeing_at
 from scopt.poly.first_best import is_first_best
 from scopt.poly.isl_utils import walk
 from scopt.poly.pair_classes import Agreement
+from scopt.poly.reductions import selected
 from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
@@ -105,6 +106,9 @@ class Chains(Struct, frozen=True, eq=False):
         for access in sink.accesses:
             if access.array == flow.array and not access.is_write and access.node is not None:
                 integer = self.scop.arrays[access.array].type.integer
+                if integer and selected(sink.body) is not None:  # one instruction, and compilers make vectors of it
+                    longest = max(longest, SUMMED)
+                    continue
                 longest = max(longest, cycles_to(sink.body, access.node, self.options.machine, integer=integer) or 0)
         return longest
 

@@ -16,6 +16,7 @@ from scopt.machine.costs import (
     LOADS,
     STORES,
     WAITING_CHAINS,
+    WORTH_ROWS,
     jam_rows,
     takes_its_time,
 )
@@ -101,6 +102,19 @@ def may_gain(band: Band, member: int, chains: Mapping[tuple[str, ...], int]) -> 
     return waiting >= WAITING_CHAINS * work.streamed((member, *inner))
 
 
+def gains_beside(band: Band, chains: Mapping[tuple[str, ...], int], count: int) -> bool:
+    """Whether the loops along the rows take less for so many rows beside each other: one that computes for longer than
+    it waits gains nothing, however long another one waits. chains: as in `may_gain`."""
+    work = band.work
+    loops = [
+        (chain * max(work.statements[name].count for name in names), work.scalar(names, {}))
+        for names, chain in chains.items()
+    ]
+    others = work.scalar([name for name in work.statements if not any(name in names for names in chains)], {})
+    now, then = (others + sum(max(waits / rows, busy) for waits, busy in loops) for rows in (1, count))
+    return now > then * WORTH_ROWS
+
+
 def together_claim(band: Band, rows: Rows, member: int, chain: int) -> Claim:
     """Rows written out beside each other: as many chains are under way. chain: cycles a step."""
     user, work, count = band.setting.options.tile_sizes, band.work, rows.together
@@ -138,7 +152,8 @@ def _strip_cycles(band: Band, places: Places, member: int, chain: int, count: in
     chains of a strip's vectors overlap."""
     work = band.work
     if not all(map(is_short, places.buffers)):
-        copying = min(_copied(band, places) / 2, _steps(band)) * LEAST_CHAIN * (1 - 1 / work.lanes)
+        pairs = max(_apart(band, places) / 2, 1)
+        copying = min(_copied(band, places) / 2, _steps(band) * pairs) * LEAST_CHAIN * (1 - 1 / work.lanes)
         waiting = _steps(band) * chain / min(work.lanes, count, work.trips[member])
         return max(waiting, sum(_busy(band, places, name, 0.0) for name in work.statements)) + copying
     copies = sum(prod(row_cells(buffer) or ()) for buffer in places.buffers)
@@ -162,6 +177,11 @@ def _busy(band: Band, places: Places, name: str, waiting: float) -> float:
 def _steps(band: Band) -> float:
     """Steps of the recurrence, in all rows."""
     return max((one.count for one in band.work.statements.values()), default=0.0)
+
+
+def _apart(band: Band, places: Places) -> int:
+    """How many arrays have buffers that are copied."""
+    return sum(not band.setting.scop.arrays[buffer.array].private for buffer in places.buffers)
 
 
 def _copied(band: Band, places: Places) -> float:

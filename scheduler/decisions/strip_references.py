@@ -12,7 +12,8 @@ from scopt.ir.expr import linear
 from scopt.ir.marked_schedule import RowBuffer
 from scopt.ir.nest import Expr, Max, Name
 from scopt.ir.scop import Access, Array, Scop
-from scopt.machine.costs import UNKNOWN_EXTENT
+from scopt.machine.costs import UNKNOWN_EXTENT, least_strip_rows
+from scopt.options import Options
 from scopt.poly.isl_utils import sets_of, walk
 from scopt.poly.linear import affine_row, affine_rows
 from scopt.scheduler.decisions.strip_trees import is_leaf_band, statements_of
@@ -32,9 +33,12 @@ def row_members(node: isl.ScheduleNode) -> list[int]:
     return found
 
 
-def is_mixed(scop: Scop, node: isl.ScheduleNode, member: int, lane: isl.UnionPwAff) -> bool:
+def is_mixed(
+    scop: Scop, node: isl.ScheduleNode, member: int, lane: isl.UnionPwAff, vectors: Options | None = None
+) -> bool:
     """Whether other loops, of a band or below it, are skewed by the rows of a member: then few of these meet in one
-    step."""
+    step. vectors: where rows are lanes, or beside each other, whether they are bounded by them, too, so that too few
+    meet: ``for b: for (i = b * 1024; i < b * 1024 + 1024; i++)`` has another i for each b."""
     places = {str(part.get_tuple_name()): row_iterator(lane, part) for part in sets_of(node.get_domain())}
     for band in walk(node):
         if band.get_type() != isl.schedule_node_type.band:
@@ -44,24 +48,50 @@ def is_mixed(scop: Scop, node: isl.ScheduleNode, member: int, lane: isl.UnionPwA
             place, others = places[name], [row for k, row in enumerate(rows) if not (same and k == member)]
             if place is not None and any(row[place[0]] for row in others):
                 return True
-    return False
+    if vectors is None:
+        return False
+    least = least_strip_rows(vectors.machine)
+    leaves = {name for band in walk(node) if is_leaf_band(band) for name in _stepping(band, node)}
+    parts = [part for part in sets_of(node.get_domain()) if part.get_tuple_name() in leaves]
+    return any(
+        place is not None and _meet_few(part.intersect_params(scop.context), place[0], least)
+        for part in parts
+        for place in (places[str(part.get_tuple_name())],)
+    )
 
 
-def never_meet(node: isl.ScheduleNode, lane: isl.UnionPwAff) -> bool:
-    """Whether a loop along the rows of a nest takes other steps in the next row than in one, as where row b goes
-    through i from b * 1024 up to the next one: then no step of it has two rows beside each other."""
-    row = isl.UnionMap.from_union_pw_aff(lane).reverse()
-    following = isl.UnionMap("{ [b] -> [b + 1] }")
-    for band in walk(node.child(0)):
-        if band.get_type() != isl.schedule_node_type.band:
-            continue
-        instances = row.intersect_range(band.get_domain())
-        for k in range(band.band_n_member()):
-            steps = isl.UnionMap.from_union_pw_aff(band.band_get_partial_schedule().get_at(k))
-            taken = instances.apply_range(steps)
-            if following.apply_range(taken).intersect(taken).is_empty():
-                return True
-    return False
+def _stepping(band: isl.ScheduleNode, node: isl.ScheduleNode) -> list[str]:
+    """The statements of a band in a nest that has a member beside the nest's rows."""
+    deeper = band.get_schedule_depth() > node.get_schedule_depth() or band.band_n_member() > 1
+    return statements_of(band) if deeper else []
+
+
+def _meet_few(instances: isl.Set, rows: int, least: int) -> bool:
+    """Whether less than so many rows, but not all there are, have an instance with the same other iterators. rows: the
+    iterator that counts them."""
+    instances = instances.reset_tuple_id() if instances.has_tuple_id() else instances
+    count = instances.dim(isl.dim_type.set)
+    pairs = isl.Map.from_domain_and_range(instances, instances)
+    far = _distance(pairs, rows)
+    for k in range(count):
+        if k != rows:
+            pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    near = _distance(pairs, rows)
+    return near is not None and near + 1 < least and (far is None or near < far)
+
+
+def _distance(pairs: isl.Map, dimension: int) -> int | None:
+    """How far pairs are apart at most along a dimension; None: nobody knows."""
+    if pairs.is_empty():
+        return 0
+    most = pairs.deltas().dim_max_val(dimension)
+    return int(most.to_python()) if most.is_int() else None
+
+
+def own_scalars(scop: Scop, names: frozenset[str]) -> frozenset[str]:
+    """The scalars that some statements write."""
+    writes = (a.array for name in names for a in scop.statement(name).accesses if a.is_write)
+    return frozenset(name for name in writes if not scop.arrays[name].rank)
 
 
 def along_rows(scop: Scop, node: isl.ScheduleNode) -> frozenset[str]:

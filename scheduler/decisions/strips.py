@@ -34,6 +34,7 @@ from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, is_left
 from scopt.scheduler.decisions.strip_chains import Chains
 from scopt.scheduler.decisions.strip_claims import (
     alone_claim,
+    gains_beside,
     has_lanes,
     in_order,
     may_gain,
@@ -42,7 +43,7 @@ from scopt.scheduler.decisions.strip_claims import (
     together_claim,
 )
 from scopt.scheduler.decisions.strip_places import Keeper
-from scopt.scheduler.decisions.strip_references import along_rows, is_mixed, never_meet, row_iterator, row_members
+from scopt.scheduler.decisions.strip_references import along_rows, is_mixed, own_scalars, row_iterator, row_members
 from scopt.scheduler.decisions.strip_trees import is_leaf_band, outside, statements_of, with_band
 from scopt.scheduler.locality.strides import linear_schedule, strides
 
@@ -182,15 +183,15 @@ class _Builder(Struct):
                 )
             slower = rows is not None and self.stays_in_buffers(rows)
             gains = whole and not slower and may_gain(band, member, steps)
-            rows = self.rows_together(band, node, member) if gains else None
-            if rows is not None and self.own_scalars(along) <= frozenset(rows.places.temporaries):
+            rows = self.rows_together(band, node, member, steps) if gains else None
+            if rows is not None and own_scalars(self.scop, along) <= frozenset(rows.places.temporaries):
                 rows, longest = replace(rows, along=along), max(longest, whole)
                 offers.append((together_claim(band, rows, member, whole), rows))
         if node.band_n_member() == 1 and not node.band_member_get_coincident(0):
             steps = self.chains.below(node, 0, whole=True) if self.chains.longest(node, 0) else {}
             longest = max(steps.values(), default=0)
             gains = longest and not inside and may_gain(band, 0, steps)
-            rows = self.rows_together(band, node, 0) if gains else None
+            rows = self.rows_together(band, node, 0, steps) if gains else None
             if rows is not None and self.ends_alone(rows) and self.building.keeps_order(rows, self.dependences.must):
                 offers.append((together_claim(band, rows, 0, longest), rows))
             rows = self.rows_with_ends(node) if longest else None
@@ -211,7 +212,7 @@ class _Builder(Struct):
         """The rows that a member walks through; None if strips of them can't be made, or if they need neither buffers
         nor cells of their own: then the loop over the rows can be the innermost one of all, an ordinary vector loop."""
         lane = node.band_get_partial_schedule().get_at(member)
-        if is_mixed(self.scop, node, member, lane):
+        if is_mixed(self.scop, node, member, lane, self.options):
             return None
         rows = self.rows((node,), (member,), lane)
         return rows if rows is not None and (rows.places.buffers or rows.places.scalars) else None
@@ -247,16 +248,19 @@ class _Builder(Struct):
             return True
         return jam_of(self.scop, self.dependences, node, self.options) is not None
 
-    def rows_together(self, band: Band, node: isl.ScheduleNode, member: int) -> Rows | None:
+    def rows_together(
+        self, band: Band, node: isl.ScheduleNode, member: int, steps: Mapping[tuple[str, ...], int]
+    ) -> Rows | None:
         """The rows that a member walks through, to be written out beside each other; None if there are no whole blocks
-        of them, or if a loop over them would run along lines, and could be a vector loop."""
+        of them, if loops along them gain nothing, or if one over them would run along lines, and could be a vector
+        loop. steps: as in `may_gain`."""
         lane = node.band_get_partial_schedule().get_at(member)
         if any(row_iterator(lane, part) is None for part in sets_of(node.get_domain())):
             return None
         vectors = self.rows((node,), (member,), lane)
         if vectors is not None and not (vectors.places.buffers or vectors.places.apart):
             return None
-        if is_mixed(self.scop, node, member, lane) or not self.along_lines(node, member):
+        if is_mixed(self.scop, node, member, lane, self.options) or not self.along_lines(node, member):
             return None
         rows = self.rows((node,), (member,), lane, together=1)
         if rows is None:
@@ -264,7 +268,7 @@ class _Builder(Struct):
         outer, parallel = self.outer(band, rows, member), bool(node.band_member_get_coincident(member))
         few = bool(outer) and has_few(self.setting, band.work.trips[outer[0]])
         rows = replace(rows, outer=outer, few=few, together=rows_together(band, rows, member), parallel=parallel)
-        return None if rows.blocks().is_empty() else rows
+        return rows if gains_beside(band, steps, rows.together) and not rows.blocks().is_empty() else None
 
     def rows_with_ends(self, node: isl.ScheduleNode) -> Rows | None:
         """The rows that a loop walks through, if nothing leads from row to row but from, and to, statements that stand
@@ -277,7 +281,7 @@ class _Builder(Struct):
             ends is None
             or not ends
             or any(row_iterator(lane, part) is None for part in sets_of(node.get_domain()))
-            or is_mixed(self.scop, node, 0, lane)
+            or is_mixed(self.scop, node, 0, lane, self.options)
         ):
             return None
         rows = self.rows((node,), (0,), lane, ends=ends)
@@ -383,9 +387,7 @@ class _Builder(Struct):
         together: int = 0,
         ends: frozenset[str] = frozenset(),
     ) -> Rows | None:
-        """Nests whose arrays all have a place, and whose rows meet; else None. together, ends: see `Rows`."""
-        if not together and any(never_meet(node, lane) for node in nodes):
-            return None
+        """Nests whose arrays all have a place; None if one has none. together, ends: see `Rows`."""
         domain = union_of_sets(part for node in nodes for part in sets_of(node.get_domain()))
         places = Keeper(self.scop, self.dependences, nodes, domain, lane, bool(together), ends).places()
         return Rows(nodes, members, lane, places, together=together, ends=ends) if places is not None else None
@@ -393,8 +395,3 @@ class _Builder(Struct):
     def depth(self, node: isl.ScheduleNode) -> int:
         """Of the deepest statement below a node."""
         return max((part.dim(isl.dim_type.set) for part in sets_of(node.get_domain())), default=0)
-
-    def own_scalars(self, names: frozenset[str]) -> frozenset[str]:
-        """The scalars that some statements write."""
-        writes = (a.array for name in names for a in self.scop.statement(name).accesses if a.is_write)
-        return frozenset(name for name in writes if not self.scop.arrays[name].rank)

@@ -170,7 +170,19 @@ def vector_sizes(
     if jumps and width > 1:
         outer, vector = row_sizes(machine, groups, width - 2, width - 1, balance=balance and width == 2)
         return (*[PLENTY] * (width - 2), outer, vector)
-    return (*[1 if only else PLENTY] * (width - 1), piece(machine, groups, parallel=only))
+    few = only and _are_few(machine, groups, width - 1)
+    return (*[1 if only else PLENTY] * (width - 1), piece(machine, groups, parallel=few))
+
+
+def _are_few(machine: Machine, groups: Sequence[ReferenceGroup], member: int) -> bool:
+    """Whether threads would have less than two long pieces each of a loop whose size is known."""
+    known = any(
+        row[member] and extent is not None
+        for group in groups
+        for row, extent in zip(group.moves, group.extents, strict=True)
+    )
+    pieces = trip_count(groups, member) // piece(machine, groups, parallel=False)
+    return known and pieces < 2 * machine.cores
 
 
 def tile_unit(band: TiledBand, cache: Cache | None = None) -> int:
@@ -209,7 +221,7 @@ def row_sizes(
 
 def piece(machine: Machine, groups: Sequence[ReferenceGroup], *, parallel: bool) -> int:
     """The tile size of a vector loop along rows.
-    parallel: its tiles are the only parallel loop; more of them, for balance."""
+    parallel: its tiles are the only parallel loop, and would be few; more of them, for balance."""
     element = max((group.element for group in groups), default=ELEMENT)
     return max(piece_bytes(machine, parallel=parallel) // element, 1)
 

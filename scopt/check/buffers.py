@@ -185,11 +185,17 @@ class Buffer(Struct, eq=False):
                 continue
             if covers(copied, use.held):
                 continue
-            rest = isl.UnionMap.from_map(use.sure).subtract_range(copied).domain()
+            rest = isl.UnionMap.from_map(use.sure).subtract_range(copied).domain().intersect(self.reading(use))
             strict = self.text.deps.select("flow")
             if not rest.is_empty() and not rest.subtract(self.own_flows(part, use, strict).range()).is_empty():
                 return False
         return True
+
+    def reading(self, use: Use) -> isl.UnionSet:
+        """The instances of a use that do read: a statement that is executed as a whole has loops that may not run."""
+        accesses = self.text.source.statement(use.carrier.statement).accesses
+        reads = (accesses[k].relation for k in use.moved.accesses if accesses[k].kind == "read")
+        return union_of_sets(relation.domain() for relation in reads)
 
     def own_flows(self, part: Part, use: Use, flows: Sequence[Dependence]) -> isl.UnionMap:
         """``{ W[…] -> S[…] }``: the writes that a use gets its value from, in the same slot and epoch."""

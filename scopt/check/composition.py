@@ -311,9 +311,10 @@ class _Parser(Struct, frozen=True, eq=False):
 
     def conditions(self, start: int) -> Iterator[tuple[str, int]]:
         """Conditions that are known, and where what follows their closing parenthesis begins."""
-        guard = (*self.parts.words["guard"], ")")
-        if self.parts.guard and self.words[start : start + len(guard)] == guard:
-            yield "guard", start + len(guard)
+        told = self.parts.words["guard"]
+        for guard in ((*told, ")"), ("__builtin_expect", "(", *told, ",", "1", ")", ")")):
+            if self.parts.guard and self.words[start : start + len(guard)] == guard:
+                yield "guard", start + len(guard)
         there = (*(word for name in self.pieces.memory for word in ("&&", name)), ")")[1:]
         if self.pieces.memory and self.words[start : start + len(there)] == there:
             yield "memory", start + len(there)

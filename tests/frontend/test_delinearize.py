@@ -266,6 +266,17 @@ def test_frames_that_overlap_are_no_rows() -> None:
     assert written.arrays["a"].rank == 2
 
 
+def test_what_is_read_as_a_whole_and_in_rows_that_would_be_as_long_has_none() -> None:
+    """A group's weights beside those of all channels: no dependence asks which of them is read."""
+    body = (
+        "for (int j = 0; j < c; j++) x[j] = a[j];"
+        "for (int g = 0; g < 8; g++) for (int j = 0; j < d; j++) y[g] += a[g * d + j];"
+    )
+    made = scop_of(body, params="int c, int d, double *a, double x[c], double y[8]")
+    assert made.arrays["a"].rank == 1
+    assert "assume.rows" not in [remark.id for remark in made.assumptions]
+
+
 @pytest.mark.parametrize("hop", ["128", "(512 / 4)"])
 def test_the_distance_of_frames_is_a_value_where_a_macro_says_it(hop: str) -> None:
     source = source_of(FRAMES % "HOP", SIGNAL, f"#define HOP {hop}")

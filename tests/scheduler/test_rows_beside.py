@@ -46,6 +46,36 @@ def text(body: str, params: str = ARRAYS, options: Options | None = None) -> str
 # --- where they are ---------------------------------------------------------------------------------------------------
 
 
+def test_rows_of_which_one_has_an_element_at_a_time_are_neither_strips_nor_vectors() -> None:
+    """A block's elements are bounded by its number: at each of them there is no other block."""
+    body = "for (i = 0; i < n; i++) { LOOP y[i] = s; }"
+    low = "int s = 9; for (j = i * 64; j < i * 64 + 64; j++) s = k[j] < s ? k[j] : s;"
+    total = "float s = 0; for (j = i * 64; j < i * 64 + 64; j++) s += x[j];"
+    params = "int n, int *restrict k, float *restrict x, float *restrict y"
+    for loop in (low, total):
+        made = optimize(source_of(body.replace("LOOP", loop), params), Options()).text.decode()
+        assert "/ 64" not in made.partition("#pragma scop")[2], loop
+
+
+def test_loops_that_compute_for_longer_than_they_wait_stay_along_their_rows() -> None:
+    body = "for (i = 0; i < n; i++) { double s = 0.0; for (j = 0; j < m; j++) s += TERM; A[i][0] = s; }"
+    quick, slow = "B[i][j]", "B[i][j] / (B[i][j] + 2.0) / (B[i][j] + 3.0) / (B[i][j] + 4.0)"
+    assert blocks(body.replace("TERM", quick))
+    assert not blocks(body.replace("TERM", slow))
+
+
+def test_whole_statements_read_their_rows_variables_where_their_loops_run() -> None:
+    body = """
+for (i = 0; i < n; i++) {
+  double r = x[i], s = 0.0;
+  for (j = 0; j < m; j++) s += B[i][j] * x[j];
+  const double t = s * r;
+  for (long p = i * m; p < (i + 1) * m; p++) for (long q = 0; q < m; q++) C[i][q] += t * r * x[q];
+}"""
+    result = optimize(source_of(body, ARRAYS), Options())
+    assert "schedule.simplified" not in [remark.id for remark in result.remarks]
+
+
 @pytest.mark.parametrize(
     ("body", "counts"),
     [(FILTER, [4]), (HORNER, [8]), (FORWARD_AND_BACK, [4])],
