@@ -70,7 +70,7 @@ def parse_loop(node: ir.For, iterator_type: CType, scope: Scope, within: Callabl
     reachable = own.ge_set(start) if step > 0 else own.le_set(start)
     if abs(step) > 1:
         reachable = reachable.intersect(own.sub(start).mod_val(isl.Val(abs(step))).eq_set(constant_pw_aff(0)))
-    inside = within(scope.domain.intersect(reachable))
+    inside = within(scope.domain.intersect(reachable).coalesce())
     if (
         step == -1
         and not iterator_type.signed
@@ -78,7 +78,9 @@ def parse_loop(node: ir.For, iterator_type: CType, scope: Scope, within: Callabl
     ):
         values = own.ge_set(constant_pw_aff(0)).intersect(own.le_set(start)).intersect(start.lt_set(end))
         return Loop(iterator, iterator_type, scope.domain.intersect(values), step)
-    domain = _steps_taken(node.cond, iterator, step, start, inside)
+    # Of bounds that are the larger, or the smaller, of several values, each has a piece of its own; all further questions
+    # would have as many times as many.
+    domain = _steps_taken(node.cond, iterator, step, start, inside).coalesce()
     if not _bounded(domain, iterator):
         raise NotALoop(
             "loop.unbounded",
