@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import islpy as isl
@@ -32,7 +33,7 @@ from scopt.rewritten_scop import (
     reorder_of,
 )
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.base import ScheduleResult
+from scopt.scheduler.base import UNSCHEDULED, ScheduleResult
 from scopt.scheduler.decisions.decider import Decider, Given
 from scopt.scheduler.influence.asked import asked_loops
 from scopt.scheduler.influence.guidance import Guidance, NotHonoured, check_wishes, complaints
@@ -314,6 +315,25 @@ def _is_free(work: Work, options: Options) -> bool:
 
 def _proposed(work: Work, options: Options) -> tuple[ScheduleResult, bool]:
     """The schedule before the band passes, and whether it was made with compounds.
+
+    All schedules of a region together get one budget; when it is used up, loops stay in the order of the source, and
+    what is left to decide is which of them run in parallel and in vectors.
+    """
+    if not options.schedule_budget or not _is_free(work, options):
+        return _scheduled(work, options)
+    left, start = options.schedule_budget - work.clock.scheduling, time.process_time()
+    try:
+        if left > 0:
+            return _scheduled(work, replace(options, schedule_budget=left))
+    except TimeoutError:
+        pass
+    finally:
+        work.clock.scheduling += time.process_time() - start
+    return ScheduleResult(work.scop.schedule, (given_up_remark(work.region, TimeoutError(UNSCHEDULED)),)), False
+
+
+def _scheduled(work: Work, options: Options) -> tuple[ScheduleResult, bool]:
+    """The user's schedule, or the scheduler's. Raises TimeoutError.
 
     Reductions in their order keep what they use close together; schedulers that needn't order them put anything in
     between.

@@ -45,12 +45,27 @@ if TYPE_CHECKING:
 
 # Why regions stay as they are that could be transformed, whether macros have their names or their values.
 _NOT_WANTED = frozenset(
-    {"region.no-gain", "region.tiny", "region.library", "region.cold", "region.static-macro", "budget.file"}
+    {
+        "region.no-gain",
+        "region.tiny",
+        "region.library",
+        "region.cold",
+        "region.static-macro",
+        "budget.file",
+        "budget.exceeded",
+    }
 )
 
 
 # Why nothing is looked for in them either.
-_NO_PARTS = frozenset({"budget.exceeded", "internal.error", "region.static-macro"})
+_NO_PARTS = frozenset({"internal.error", "region.static-macro"})
+# Stages that are the same whatever becomes of loops.
+_BEFORE_BANDS = frozenset({"extract", "dependences", "verify statements", "check schedule", "schedule"})
+# Of a region's time, what schedules may take.
+SCHEDULE_SHARE = 0.25
+# Of a region's time, what each loop gets that is taken by itself where the region wasn't done in time; and how many
+# loops in one another are tried so. No loop is read and written in less than some time.
+NEST_SHARE, MOST_LEVELS, LEAST_BUDGET = 0.25, 2, 1.0
 
 
 class _Done(Struct, frozen=True, eq=False):
@@ -108,6 +123,7 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
         done |= {number: item for number, item in retried.items() if says_more(item.region, item.outcome)}
         again = {number: again[number] for number, item in retried.items() if _macros_in_the_way(item)}
     done, told = _with_parts(tu, done, options, end)
+    done = _with_nests(tu, done, options, end)
     done, replacements, text = _spliced(tu, done, options)
     text = text if replacements else given_data
     remarks = Remarks()
@@ -220,16 +236,14 @@ def _in_time(
     attempts = [*quicker(options, wishes=bool(region.pragmas.used))]
     if not options.budget or len(attempts) == 1 or options.decisions not in ("", RANDOM):
         return (yield Attempt(partial(work, options), options.budget, options.memory))
-    # Loops over the tiles of oddly skewed bands can take isl forever, and so can schedules of many statements; the
-    # first form gets as much time as the others together.
-    parts = (options.budget / 2, *[options.budget / 2 / (len(attempts) - 1)] * (len(attempts) - 1))
     if attempts[-1].scheduler != options.scheduler:
         # Behind a schedule that takes this long nothing would be done in time; the original order takes hardly any.
-        attempts[0] = replace(options, schedule_budget=0.4 * options.budget)
-    given_up = ""
-    for chosen, part in zip(attempts, parts, strict=True):
-        if given_up == UNSCHEDULED and chosen.scheduler == options.scheduler:
-            continue
+        attempts[0] = replace(options, schedule_budget=SCHEDULE_SHARE * options.budget)
+    # Loops over the tiles of oddly skewed bands can take isl forever, and so can schedules of many statements; the
+    # first form gets as much time as the others together.
+    left, part, given_up = options.budget, options.budget / 2, ""
+    while attempts:
+        chosen = attempts.pop(0)
         outcome = yield Attempt(partial(work, chosen), part, options.memory)
         if not isinstance(outcome, Failed):
             if chosen.hasty and outcome.value.text is None and not outcome.value.error:
@@ -238,7 +252,15 @@ def _in_time(
         if not outcome.timed_out:
             return outcome
         given_up = given_up or outcome.message
+        attempts, left = _simpler(attempts, outcome), left - part
+        part = left / max(1, len(attempts))
     return Failed(f"not finished after {options.budget:g} s", timed_out=True)
+
+
+def _simpler(attempts: list[Options], failed: Failed) -> list[Options]:
+    """Those of the attempts that are left that take less time where another one came to its end."""
+    quick = failed.message == UNSCHEDULED or failed.stage in _BEFORE_BANDS
+    return [one for one in attempts if one.hasty or not (quick or (failed.stage == "bands" and one.tile))]
 
 
 def _with_remark(outcome: Finished[Outcome], region: Region, given_up: str) -> Finished[Outcome]:
@@ -297,6 +319,35 @@ def _in_parts_of(
     made = {k: one for k, one in made.items() if not any(one.region.lies_in(whole) for whole in kept)}
     left = {k: _in_parts(one) for k, one in done.items() if one in parted and _is_idle(one)}
     return done | left | made, () if kept and not left else told
+
+
+def _with_nests(tu: TranslationUnit, done: dict[int, _Done], options: Options, end: float) -> dict[int, _Done]:
+    """With the loops of regions that were not done in time, each by itself, or those inside of it."""
+    slow = [item for item in done.values() if _is_slow(item)]
+    if options.schedule_file or options.decisions:
+        return done
+    for _ in range(MOST_LEVELS):
+        if not slow:
+            break
+        from scopt.frontend.region.parts import nests_of  # one run in many needs it
+
+        options = replace(options, budget=max(NEST_SHARE * options.budget, min(options.budget, LEAST_BUDGET)))
+        try:
+            again, found = nests_of([item.region for item in slow], tu, options)
+        except InputError:
+            break
+        first = max(done) + 1
+        parts = {first + position: Placed(again, region) for position, region in enumerate(found)}
+        made = _all_transformed(parts, options, (Wanted(),) * (first + len(parts)), end)
+        slow = [item for item in made.values() if _is_slow(item)]
+        done = done | {number: item for number, item in made.items() if item not in slow}
+    return done
+
+
+def _is_slow(item: _Done) -> bool:
+    """Whether there was too little time for a region, which is nobody's wish as a whole."""
+    reasons = {remark.id for remark in item.outcome.remarks if remark.kind == "missed"}
+    return item.outcome.text is None and "budget.exceeded" in reasons and not item.region.pragmas.used
 
 
 def _is_idle(item: _Done) -> bool:
