@@ -165,10 +165,13 @@ def first_that_works(work: Work) -> Generated:
     failure: Exception | None = None
     missing: NotHonoured | None = None
     simpler: Simpler | None = None
+    plain: list[Options] = []  # that have led to a schedule without register tiles
     for attempt in _attempts(work):
+        if any(attempt == replace(one, register_tile=False) for one in plain):
+            continue  # would be the same again
         try:
             with operation_limit(MAX_OPERATIONS if attempt.budget else 0):
-                made = _generated(work, attempt)
+                made = _generated(work, attempt, plain)
             given_up = (given_up_remark(work.region, failure),) if failure is not None else ()
             return replace(made, remarks=(*given_up, *made.remarks))
         except InputError:
@@ -196,9 +199,9 @@ def _attempts(work: Work) -> Iterator[Options]:
     return any_order(work.options) if work.fixed is None else same_order(work.options)
 
 
-def _generated(work: Work, options: Options) -> Generated:
-    """By the schedule tree that is fixed, or else by the scheduler's. Raises NotWorth where the original is no
-    worse."""
+def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
+    """By the schedule tree that is fixed, or else by the scheduler's. plain: is given the options where no register
+    tile comes of them. Raises NotWorth where the original is no worse."""
     scop, deps, clock, watch = work.scop, work.deps, work.clock, work.watch
     with clock("schedule"):
         proposed, grouped = _proposed(work, options)
@@ -223,6 +226,8 @@ def _generated(work: Work, options: Options) -> Generated:
             marked = without_mixed_loops(scop, marked)
         if not _brings(work, marked):
             raise NotCarried
+    if not (marked.tilings or marked.packed):
+        plain.append(options)
     if options.verify != "off":
         with clock("verify schedule"):
             rows_apart = apart(scop, deps, marked)
