@@ -162,6 +162,17 @@ def agreeing_pairs(pairs: isl.UnionMap, functions: isl.UnionMap) -> isl.UnionMap
     return pairs.intersect(first.apply_range(last.reverse()))
 
 
+def everywhere(function: isl.UnionPwAff) -> isl.UnionPwAff:
+    """The function without the instances that have it, where one expression says it of all of a statement's: unrolled
+    loops have many sets of instances, and each question would have a piece for any two of them."""
+    parts, whole = function.get_pw_aff_list(), isl.UnionPwAff.empty(function.get_space())
+    for position in range(parts.n_pw_aff()):
+        part = parts.get_at(position)
+        pieces = part.get_pieces() if part.n_piece() == 1 else ()
+        whole = whole.union_add(isl.UnionPwAff.from_pw_aff(isl.PwAff.from_aff(pieces[0][1]) if pieces else part))
+    return whole
+
+
 def joined(members: Sequence[isl.UnionPwAff]) -> isl.MultiUnionPwAff:
     """One or more functions side by side, as the schedule of a band."""
     result = isl.MultiUnionPwAff.from_union_pw_aff(members[0])

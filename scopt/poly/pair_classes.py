@@ -101,7 +101,8 @@ class Instances(Struct, frozen=True, eq=False):
 
     @staticmethod
     def of(classes: Classes, whole: isl.UnionSet) -> Instances:
-        parts = {str(one.get_tuple_name()): (one, classes.number(isl.Map.from_range(one))) for one in sets_of(whole)}
+        each = [one.coalesce() for one in sets_of(whole)]  # parts of unrolled loops, mostly
+        parts = {str(one.get_tuple_name()): (one, classes.number(isl.Map.from_range(one))) for one in each}
         return Instances(whole, parts)
 
     def number(self, name: str) -> int:
