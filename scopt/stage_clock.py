@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 from msgspec import Struct, field
 
-
 # Who is told of each stage that begins: a process that is ended can't tell any more where it was.
 LISTENERS: list[Callable[[str], None]] = []
 

@@ -78,8 +78,8 @@ def parse_loop(node: ir.For, iterator_type: CType, scope: Scope, within: Callabl
     ):
         values = own.ge_set(constant_pw_aff(0)).intersect(own.le_set(start)).intersect(start.lt_set(end))
         return Loop(iterator, iterator_type, scope.domain.intersect(values), step)
-    # Of bounds that are the larger, or the smaller, of several values, each has a piece of its own; all further questions
-    # would have as many times as many.
+    # Of bounds that are the larger, or the smaller, of several values, each has a piece of its own; all further
+    # questions would have as many times as many.
     domain = _steps_taken(node.cond, iterator, step, start, inside).coalesce()
     if not _bounded(domain, iterator):
         raise NotALoop(
