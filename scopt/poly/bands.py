@@ -92,7 +92,7 @@ def active(pairs: isl.UnionMap, node: isl.ScheduleNode) -> isl.UnionMap:
 def agreeing_at(node: isl.ScheduleNode, dependences: Ordered, members: Iterable[isl.UnionPwAff] = ()) -> Agreement:
     """What `active` leaves of any pairs, to be asked about. members: in which they agree, too."""
     same = _outside(node) if node.get_schedule_depth() else ()
-    return Agreement.of(dependences.classes, node.get_domain().coalesce(), (*same, *members))
+    return Agreement.of(dependences.classes, node.get_domain().coalesce(), (*same, *map(everywhere, members)))
 
 
 def functions_of(schedule: isl.MultiUnionPwAff) -> tuple[isl.UnionPwAff, ...]:

@@ -162,14 +162,18 @@ def agreeing_pairs(pairs: isl.UnionMap, functions: isl.UnionMap) -> isl.UnionMap
     return pairs.intersect(first.apply_range(last.reverse()))
 
 
+def total(function: isl.PwAff) -> isl.PwAff:
+    """The function without the instances that have it, where one expression says it of all: unrolled loops have many
+    sets of instances, and each question would have a piece for any two of them."""
+    pieces = function.get_pieces() if function.n_piece() == 1 else ()
+    return isl.PwAff.from_aff(pieces[0][1]) if pieces else function
+
+
 def everywhere(function: isl.UnionPwAff) -> isl.UnionPwAff:
-    """The function without the instances that have it, where one expression says it of all of a statement's: unrolled
-    loops have many sets of instances, and each question would have a piece for any two of them."""
+    """The same of functions of several statements."""
     parts, whole = function.get_pw_aff_list(), isl.UnionPwAff.empty(function.get_space())
     for position in range(parts.n_pw_aff()):
-        part = parts.get_at(position)
-        pieces = part.get_pieces() if part.n_piece() == 1 else ()
-        whole = whole.union_add(isl.UnionPwAff.from_pw_aff(isl.PwAff.from_aff(pieces[0][1]) if pieces else part))
+        whole = whole.union_add(isl.UnionPwAff.from_pw_aff(total(parts.get_at(position))))
     return whole
 
 

@@ -14,7 +14,7 @@ from functools import reduce
 import islpy as isl
 from msgspec import Struct, field
 
-from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of
+from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, total
 
 
 class Moves(Struct, frozen=True):
@@ -149,9 +149,17 @@ class Agreement(Struct, frozen=True, eq=False):
         key = (piece.number, *own, *(one.key for parts in ends for one in parts))
         if key not in self.classes.moves:
             source, sink = (one.functions[0] for _, one in ends)
-            pairs = _defined(self._pairs(piece), source, sink)
-            self.classes.moves[key] = Moves() if pairs.is_empty() else _along(pairs, source, sink)
+            pairs = self._defined(piece, source, sink)
+            self.classes.moves[key] = Moves() if pairs.is_empty() else _along(pairs, total(source), total(sink))
         return self.classes.moves[key]
+
+    def _defined(self, piece: Piece, source: isl.PwAff, sink: isl.PwAff) -> isl.Map:
+        """The pairs of a piece whose ends have these dates: all of them, mostly."""
+        pairs, own = self._pairs(piece), self.instances
+        first, last = source.domain().coalesce(), sink.domain().coalesce()
+        inside = own.at(piece.source, _from(piece)).is_subset(first), own.at(piece.sink, _to(piece)).is_subset(last)
+        pairs = pairs if inside[0] else pairs.intersect_domain(first)
+        return pairs if inside[1] else pairs.intersect_range(last)
 
     def ends(self, pairs: isl.UnionMap) -> list[tuple[str, str]]:
         """The statements that some of these pairs lead between."""
@@ -260,13 +268,6 @@ def _from(piece: Piece) -> isl.Space:
 
 def _to(piece: Piece) -> isl.Space:
     return piece.relation.get_space().range()
-
-
-def _defined(pairs: isl.Map, source: isl.PwAff, sink: isl.PwAff) -> isl.Map:
-    """The pairs whose ends have these dates."""
-    first, last = source.domain(), sink.domain()
-    pairs = pairs if first.plain_is_universe() else pairs.intersect_domain(first)
-    return pairs if last.plain_is_universe() else pairs.intersect_range(last)
 
 
 def _along(pairs: isl.Map, source: isl.PwAff, sink: isl.PwAff) -> Moves:
