@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import islpy as isl
@@ -33,7 +34,7 @@ from scopt.rewritten_scop import (
     reorder_of,
 )
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.base import ScheduleResult
+from scopt.scheduler.base import UNSCHEDULED, ScheduleResult
 from scopt.scheduler.decisions.decider import Decider, Given
 from scopt.scheduler.influence.asked import asked_loops
 from scopt.scheduler.influence.guidance import Guidance, NotHonoured, check_wishes, complaints
@@ -165,10 +166,13 @@ def first_that_works(work: Work) -> Generated:
     failure: Exception | None = None
     missing: NotHonoured | None = None
     simpler: Simpler | None = None
+    plain: list[Options] = []  # that have led to a schedule without register tiles
     for attempt in _attempts(work):
+        if any(attempt == replace(one, register_tile=False) for one in plain):
+            continue  # would be the same again
         try:
             with operation_limit(MAX_OPERATIONS if attempt.budget else 0):
-                made = _generated(work, attempt)
+                made = _generated(work, attempt, plain)
             given_up = (given_up_remark(work.region, failure),) if failure is not None else ()
             return replace(made, remarks=(*given_up, *made.remarks))
         except InputError:
@@ -196,9 +200,9 @@ def _attempts(work: Work) -> Iterator[Options]:
     return any_order(work.options) if work.fixed is None else same_order(work.options)
 
 
-def _generated(work: Work, options: Options) -> Generated:
-    """By the schedule tree that is fixed, or else by the scheduler's. Raises NotWorth where the original is no
-    worse."""
+def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
+    """By the schedule tree that is fixed, or else by the scheduler's. plain: is given the options where no register
+    tile comes of them. Raises NotWorth where the original is no worse."""
     scop, deps, clock, watch = work.scop, work.deps, work.clock, work.watch
     with clock("schedule"):
         proposed, grouped = _proposed(work, options)
@@ -223,6 +227,8 @@ def _generated(work: Work, options: Options) -> Generated:
             marked = without_mixed_loops(scop, marked)
         if not _brings(work, marked):
             raise NotCarried
+    if not (marked.tilings or marked.packed):
+        plain.append(options)
     if options.verify != "off":
         with clock("verify schedule"):
             rows_apart = apart(scop, deps, marked)
@@ -315,6 +321,25 @@ def _is_free(work: Work, options: Options) -> bool:
 
 def _proposed(work: Work, options: Options) -> tuple[ScheduleResult, bool]:
     """The schedule before the band passes, and whether it was made with compounds.
+
+    All schedules of a region together get one budget; when it is used up, loops stay in the order of the source, and
+    what is left to decide is which of them run in parallel and in vectors.
+    """
+    if not options.schedule_budget or not _is_free(work, options):
+        return _scheduled(work, options)
+    left, start = options.schedule_budget - work.clock.scheduling, time.process_time()
+    try:
+        if left > 0:
+            return _scheduled(work, replace(options, schedule_budget=left))
+    except TimeoutError:
+        pass
+    finally:
+        work.clock.scheduling += time.process_time() - start
+    return ScheduleResult(work.scop.schedule, (given_up_remark(work.region, TimeoutError(UNSCHEDULED)),)), False
+
+
+def _scheduled(work: Work, options: Options) -> tuple[ScheduleResult, bool]:
+    """The user's schedule, or the scheduler's. Raises TimeoutError.
 
     Reductions in their order keep what they use close together; schedulers that needn't order them put anything in
     between.

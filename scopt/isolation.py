@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import gc
 import math
+import mmap
 import multiprocessing
 import signal
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from pathlib import Path
@@ -17,8 +19,12 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
+from scopt.stage_clock import LISTENERS
+
 # Seconds on the clock for each one of processor time: for work that waits, on machines that are busy.
 PATIENCE = 10
+# Bytes for a stage's name.
+BOARD = 64
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -32,10 +38,11 @@ class Finished(Struct, Generic[T], frozen=True):
 
 class Failed(Struct, frozen=True):
     """The work raised, or its process died. message: one line. timed_out: it was ended at its limit, or gave up before
-    by a TimeoutError."""
+    by a TimeoutError. stage: that it was in when it was ended."""
 
     message: str
     timed_out: bool = False
+    stage: str = ""
 
 
 class Attempt(Struct, Generic[T], frozen=True):
@@ -104,7 +111,8 @@ def run_tasks(tasks: Sequence[Task[T, R]], jobs: int) -> list[R]:
 
 
 class _Running(Struct, Generic[T, R], frozen=True, eq=False):
-    """An attempt's process. deadline: of `time.monotonic`, far behind its seconds."""
+    """An attempt's process. deadline: of `time.monotonic`, far behind its seconds. board: where it says what stage it
+    is in."""
 
     number: int
     task: Task[T, R]
@@ -112,34 +120,50 @@ class _Running(Struct, Generic[T, R], frozen=True, eq=False):
     deadline: float
     process: ForkProcess
     receiver: Connection
+    board: mmap.mmap
 
     def ended(self, ready: bool) -> Finished[T] | Failed:
         """What became of it; it is killed if it has nothing to say."""
         try:
             if not ready:
-                return Failed(f"not finished after {self.seconds:g} s", timed_out=True)
+                return self.late()
             try:
                 outcome: Finished[T] | Failed = self.receiver.recv()
             except EOFError:
                 self.process.join()
                 if self.process.exitcode == -signal.SIGPROF:
-                    return Failed(f"not finished after {self.seconds:g} s", timed_out=True)
+                    return self.late()
                 return Failed(f"the process died with exit code {self.process.exitcode}")
             return outcome
         finally:
             self.receiver.close()
             self.process.kill()
             self.process.join()
+            self.board.close()
+
+    def late(self) -> Failed:
+        stage = self.board[:].rstrip(b"\0").decode()
+        return Failed(f"not finished after {self.seconds:g} s", timed_out=True, stage=stage)
 
 
 def _started(number: int, task: Task[T, R], attempt: Attempt[T]) -> _Running[T, R]:
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(attempt.work, sender, attempt.seconds, attempt.memory), daemon=True)
+    board = mmap.mmap(-1, BOARD)  # memory that both have
+
+    def work() -> T:
+        LISTENERS[:] = [partial(_show, board)]
+        return attempt.work()
+
+    process = context.Process(target=_child, args=(work, sender, attempt.seconds, attempt.memory), daemon=True)
     process.start()
     sender.close()
     deadline = time.monotonic() + attempt.seconds * PATIENCE if attempt.seconds else math.inf
-    return _Running(number, task, attempt.seconds, deadline, process, receiver)
+    return _Running(number, task, attempt.seconds, deadline, process, receiver, board)
+
+
+def _show(board: mmap.mmap, stage: str) -> None:
+    board[:] = stage.encode()[:BOARD].ljust(BOARD, b"\0")
 
 
 def _child(work: Callable[[], T], sender: Connection, seconds: float, memory: int) -> None:

@@ -57,8 +57,8 @@ class Options(Struct, frozen=True):
     check_passes: hold each pass over the schedule tree to what it says that it keeps.
     budget: seconds of processor time that one SCoP may take before it is left as it was, in each of the processes that
       work on it; 0 means no limit.
-    schedule_budget: seconds of processor time that one schedule may take before the work on its SCoP is given up; 0
-      means no limit.
+    schedule_budget: seconds of processor time that the schedules of one SCoP may take before its loops stay in the
+      order of the source; 0 means no limit.
     schedule_file: path of a file with a schedule tree for each region, used in place of the scheduler's (see
       `scopt.schedule_file`); empty for none.
     decisions: path of a file with decisions for each region (see `scopt.decision_file`); ``random`` for any legal ones,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -28,16 +28,15 @@ from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.syntax.user_functions import in_functions
 from scopt.frontend.text.openmp_lines import without_openmp
 from scopt.function_places import helper_text
-from scopt.isolation import Attempt, Failed, Finished, Task, run_tasks
+from scopt.isolation import Failed, Task, run_tasks
 from scopt.line_directives import with_line_directives
 from scopt.options import Options, check_options
 from scopt.recursion import DEEPEST, recursion
 from scopt.region_texts import Texts, known_parts, new_bytes
 from scopt.schedule_file import read_schedules
-from scopt.scheduler.base import UNSCHEDULED
 from scopt.scheduler.influence.guidance import check_influence_file
-from scopt.simpler_forms import quicker
 from scopt.tell.results import Outcome, RegionResult, Result
+from scopt.time_shares import in_time
 from scopt.transform import Wanted, transform
 
 if TYPE_CHECKING:
@@ -47,10 +46,12 @@ if TYPE_CHECKING:
 _NOT_WANTED = frozenset(
     {"region.no-gain", "region.tiny", "region.library", "region.cold", "region.static-macro", "budget.file"}
 )
-
-
-# Why nothing is looked for in them either.
-_NO_PARTS = frozenset({"budget.exceeded", "internal.error", "region.static-macro"})
+# Why nothing is looked for in them either, and why values would only take longer.
+_LATE = "budget.exceeded"
+_NO_PARTS = frozenset({_LATE, "internal.error", "region.static-macro"})
+# Of a region's time, what each loop gets that is taken by itself where the region wasn't done in time; and how many
+# loops in one another are tried so. No loop is read and written in less than some time.
+NEST_SHARE, MOST_LEVELS, LEAST_BUDGET = 0.25, 2, 1.0
 
 
 class _Done(Struct, frozen=True, eq=False):
@@ -108,6 +109,7 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
         done |= {number: item for number, item in retried.items() if says_more(item.region, item.outcome)}
         again = {number: again[number] for number, item in retried.items() if _macros_in_the_way(item)}
     done, told = _with_parts(tu, done, options, end)
+    done = _with_nests(tu, done, options, end)
     done, replacements, text = _spliced(tu, done, options)
     text = text if replacements else given_data
     remarks = Remarks()
@@ -181,7 +183,7 @@ def _transformed(
     left = end - started
     if left < options.budget or (not options.budget and left < math.inf):
         options = replace(options, budget=left)
-    outcome = yield from _in_time(lambda chosen: transform(tu, region, number, chosen, given[number]), region, options)
+    outcome = yield from in_time(lambda chosen: transform(tu, region, number, chosen, given[number]), region, options)
     seconds = time.perf_counter() - started
     if not isinstance(outcome, Failed):
         if outcome.value.error:
@@ -205,46 +207,11 @@ def _versions(placed: Placed, number: int, options: Options) -> Task[Outcome, tu
     found = []
     for condition, region in small_distances(placed.tu, placed.region):
         quiet = replace(options, explain=False, report=False, tell_decisions=False)
-        made = yield from _in_time(partial(transform, placed.tu, region, number), region, quiet)
+        made = yield from in_time(partial(transform, placed.tu, region, number), region, quiet)
         if isinstance(made, Failed) or made.value.error or made.value.allocations or made.value.text is None:
             continue
         found.append((condition, made.value))
     return tuple(found)
-
-
-def _in_time(
-    work: Callable[[Options], Outcome], region: Region, options: Options
-) -> Task[Outcome, Finished[Outcome] | Failed]:
-    """A region's outcome within its budget: with the options as they are,
-    then in simpler forms, each with a part of the budget."""
-    attempts = [*quicker(options, wishes=bool(region.pragmas.used))]
-    if not options.budget or len(attempts) == 1 or options.decisions not in ("", RANDOM):
-        return (yield Attempt(partial(work, options), options.budget, options.memory))
-    # Loops over the tiles of oddly skewed bands can take isl forever, and so can schedules of many statements; the
-    # first form gets as much time as the others together.
-    parts = (options.budget / 2, *[options.budget / 2 / (len(attempts) - 1)] * (len(attempts) - 1))
-    if attempts[-1].scheduler != options.scheduler:
-        # Behind a schedule that takes this long nothing would be done in time; the original order takes hardly any.
-        attempts[0] = replace(options, schedule_budget=0.4 * options.budget)
-    given_up = ""
-    for chosen, part in zip(attempts, parts, strict=True):
-        if given_up == UNSCHEDULED and chosen.scheduler == options.scheduler:
-            continue
-        outcome = yield Attempt(partial(work, chosen), part, options.memory)
-        if not isinstance(outcome, Failed):
-            if chosen.hasty and outcome.value.text is None and not outcome.value.error:
-                break  # more time may bring what pays
-            return _with_remark(outcome, region, given_up) if given_up and outcome.value.text is not None else outcome
-        if not outcome.timed_out:
-            return outcome
-        given_up = given_up or outcome.message
-    return Failed(f"not finished after {options.budget:g} s", timed_out=True)
-
-
-def _with_remark(outcome: Finished[Outcome], region: Region, given_up: str) -> Finished[Outcome]:
-    message = f"the first choice of transformation was given up ({given_up})"
-    remark = Remark("analysis", "schedule.simplified", message, region.location)
-    return Finished(replace(outcome.value, remarks=(*outcome.value.remarks, remark)))
 
 
 def _macros_in_the_way(item: _Done) -> bool:
@@ -255,7 +222,7 @@ def _macros_in_the_way(item: _Done) -> bool:
     reasons = [remark.id for remark in item.outcome.remarks if remark.kind == "missed"]
     if item.region.marked:
         return any(reason.startswith(("affine.", "loop.", "decl.")) for reason in reasons)
-    return not any(reason in _NOT_WANTED for reason in reasons)
+    return not any(reason in _NOT_WANTED or reason == _LATE for reason in reasons)
 
 
 def _with_parts(
@@ -297,6 +264,35 @@ def _in_parts_of(
         return done, ()
     made = {k: one for k, one in made.items() if not any(one.region.lies_in(whole) for whole in kept)}
     return done | {k: _in_parts(one) for k, one in done.items() if one in parted and _is_idle(one)} | made, told
+
+
+def _with_nests(tu: TranslationUnit, done: dict[int, _Done], options: Options, end: float) -> dict[int, _Done]:
+    """With the loops of regions that were not done in time, each by itself, or those inside of it."""
+    slow = [item for item in done.values() if _is_slow(item)]
+    if options.schedule_file or options.decisions:
+        return done
+    for _ in range(MOST_LEVELS):
+        if not slow:
+            break
+        from scopt.frontend.region.parts import nests_of  # one run in many needs it
+
+        options = replace(options, budget=max(NEST_SHARE * options.budget, min(options.budget, LEAST_BUDGET)))
+        try:
+            again, found = nests_of([item.region for item in slow], tu, options)
+        except InputError:
+            break
+        first = max(done) + 1
+        parts = {first + position: Placed(again, region) for position, region in enumerate(found)}
+        made = _all_transformed(parts, options, (Wanted(),) * (first + len(parts)), end)
+        slow = [item for item in made.values() if _is_slow(item)]
+        done = done | {number: item for number, item in made.items() if item not in slow}
+    return done
+
+
+def _is_slow(item: _Done) -> bool:
+    """Whether there was too little time for a region, which is nobody's wish as a whole."""
+    reasons = {remark.id for remark in item.outcome.remarks if remark.kind == "missed"}
+    return item.outcome.text is None and _LATE in reasons and not item.region.pragmas.used
 
 
 def _is_idle(item: _Done) -> bool:

@@ -85,7 +85,7 @@ alias.may-overlap: pointers that may overlap
   that they don't, but not here: there are too many of them, or the bounds of what is touched depend on data.
   > declare the pointers restrict, mark the region, or use --assume=noalias
 budget.exceeded: the region takes too long
-  The analysis, the scheduler or the generator didn't end within its limit.
+  The analysis, the scheduler or the generator didn't end within its limit. The loops inside are tried by themselves.
   > allow more with --budget, or split the region
 budget.file: the time for the file is over
   Regions whose turn comes later stay as they are, so that a build goes on. Those with the deepest loops come first.

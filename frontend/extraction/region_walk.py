@@ -256,10 +256,10 @@ class RegionWalk(Struct, frozen=True, eq=False):
         except NotAffine:
             apart = self.apart(node, place)
             return self.leaf(node, place) if apart is None else self.branch(apart, place)
-        then = self.visit(node.iftrue, replace(place, domain=place.domain.intersect(holds)))
+        then = self.visit(node.iftrue, replace(place, domain=place.domain.intersect(holds).coalesce()))
         otherwise = None
         if node.iffalse is not None:
-            otherwise = self.visit(node.iffalse, replace(place, domain=place.domain.subtract(holds)))
+            otherwise = self.visit(node.iffalse, replace(place, domain=place.domain.subtract(holds).coalesce()))
         parts = tuple(part for part in (then, otherwise) if part is not None)
         return None if not parts else parts[0] if len(parts) == 1 else Sequence(parts)
 

@@ -200,7 +200,7 @@ class ScopParts(Struct, frozen=True, eq=False):
 
     def statement(self, raw: RawStatement, domain: isl.Set) -> Statement:
         accesses = tuple(
-            Access(a.array, a.kind, _relation(a, raw).intersect_domain(domain), a.node, a.location)
+            Access(a.array, a.kind, _relation(a, raw).intersect_domain(domain).coalesce(), a.node, a.location)
             for a in raw.accesses
         )
         return Statement(raw.name, domain, raw.iterators, raw.types, raw.body, accesses, raw.location)

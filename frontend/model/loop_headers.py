@@ -67,7 +67,7 @@ def parse_loop(node: ir.For, iterator_type: CType, scope: Scope, within: Callabl
         raise NotALoop("loop.form", "the iterator has no initial value", node)
     start = converted(affine(start_node, scope), iterator_type, scope, start_node).aff
     own = param_pw_aff(iterator)
-    inside = within(scope.domain.intersect(_reachable(own, start, step, scope.domain)))
+    inside = within(scope.domain.intersect(_reachable(own, start, step, scope.domain)).coalesce())
     if (
         step == -1
         and not iterator_type.signed
@@ -75,7 +75,9 @@ def parse_loop(node: ir.For, iterator_type: CType, scope: Scope, within: Callabl
     ):
         values = own.ge_set(constant_pw_aff(0)).intersect(own.le_set(start)).intersect(start.lt_set(end))
         return Loop(iterator, iterator_type, scope.domain.intersect(values), step)
-    domain = _steps_taken(node.cond, iterator, step, start, inside)
+    # Of bounds that are the larger, or the smaller, of several values, each has a piece of its own; all further
+    # questions would have as many times as many.
+    domain = _steps_taken(node.cond, iterator, step, start, inside).coalesce()
     if not _bounded(domain, iterator):
         raise NotALoop(
             "loop.unbounded",

@@ -9,10 +9,11 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.diagnostics import Remark
+from scopt.frontend.normalize.counting_loops import has_loop
 from scopt.frontend.region.autodetect import Detected, Search
 from scopt.frontend.region.parse import parse
 from scopt.frontend.region.placement import with_directives
-from scopt.frontend.region.regions import runs_between, runs_in
+from scopt.frontend.region.regions import region_of, runs_between, runs_in
 from scopt.frontend.region.surroundings import with_surroundings
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.effects import effects
@@ -55,6 +56,52 @@ def _called(tu: TranslationUnit, regions: Iterable[Region]) -> list[Any]:
         todo += [own[name].body for name in names]
     marked = {region.function.decl.name for region in tu.regions} | tu.openmp.teams
     return [function for name, function in own.items() if name in seen - marked]
+
+
+def nests_of(
+    regions: Iterable[Region], tu: TranslationUnit, options: Options
+) -> tuple[TranslationUnit, tuple[Region, ...]]:
+    """The loops of some regions that there is too little time for as a whole, each by itself, or, of a region that is
+    one loop, those inside of it. Found, and parsed, as `parts_of` does; raises InputError likewise."""
+    again = parse(tu.source, tu.file, replace(options, autodetect=True), symbolic=False)
+    search = Search(replace(again, regions=()))
+    runs = [run for function in again.user_functions for run in runs_in(search.tu, function, function.body)]
+    found = [
+        replace(part, part=True)
+        for region in regions
+        for run in runs
+        for nest in _nests(search.tu, run, region)
+        for part in search.within(nest)
+    ]
+    return again, tuple(with_directives(part, again.directives, again.file) for part in found)
+
+
+def _nests(tu: TranslationUnit, run: Region, region: Region) -> Iterator[Region]:
+    """The loops of a region, or those right inside of the only one, as far as they are in a run."""
+    if run.end <= region.start or region.end <= run.start:
+        return
+    loops = [*_loops_of(tu, run)]
+    own = [one for one in loops if region.start <= one.start and one.end <= region.end]
+    if len(own) > 1:
+        yield from own
+        return
+    for loop in own or loops:
+        for inner in _inner_runs(tu, loop):
+            yield from _loops_of(tu, inner) if own else _nests(tu, inner, region)
+
+
+def _loops_of(tu: TranslationUnit, run: Region) -> Iterator[Region]:
+    """Each loop of a run by itself."""
+    for position in range(run.first, run.stop):
+        if has_loop(run.parent.block_items[position]):
+            one = region_of(tu, run.function, run.parent, position, position + 1)
+            if one is not None:
+                yield one
+
+
+def _inner_runs(tu: TranslationUnit, loop: Region) -> Iterator[Region]:
+    for child in loop.items[0].parts:
+        yield from runs_in(tu, loop.function, child)
 
 
 def news(remarks: Iterable[Remark], told: Iterable[Remark]) -> tuple[Remark, ...]:

@@ -154,9 +154,14 @@ def is_there(scop: Scop, reader: Statement, read: Access) -> bool:
 
 def _in_next(scop: Scop, pairs: isl.UnionMap, writer: Statement) -> bool:
     """Whether a write's value is read before the statement writes its next one."""
-    sources, sinks = (scop.order.intersect_domain(some) for some in (writer.domain.to_union_set(), pairs.range()))
-    later = sources.lex_lt_union_map(sources).apply_range(sources.lex_lt_union_map(sinks))
-    return bool(later.intersect(pairs).is_empty())
+    first, writes, last = (
+        scop.order.intersect_domain(some) for some in (pairs.domain(), writer.domain.to_union_set(), pairs.range())
+    )
+    # Each pair with what is written in between: pairs of what is before and behind of these would be without it, and in
+    # far more pieces.
+    after = pairs.domain_map().apply_range(first.lex_lt_union_map(writes))
+    before = pairs.range_map().apply_range(writes.lex_lt_union_map(last).reverse())
+    return bool(after.intersect(before).is_empty())
 
 
 def _is_first(rest: isl.Set) -> bool:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from scopt.ir.nest import Reduction
 from scopt.ir.scop import Array, Dependence, Dependences, Scop
 from scopt.poly.dependences import MAX_PRIVATE_BYTES, MAX_TABLE_BYTES, fits_a_stack
-from scopt.poly.isl_utils import OUT, sets_of, union_of_maps, walk
+from scopt.poly.isl_utils import OUT, everywhere, joined, sets_of, union_of_maps, walk
 from scopt.poly.pair_classes import Agreement, Classes
 from scopt.poly.reductions import only_updates
 
@@ -82,22 +82,27 @@ def _sorted(scop: Scop, dependences: Sequence[Dependence], classes: Classes | No
 
 def active(pairs: isl.UnionMap, node: isl.ScheduleNode) -> isl.UnionMap:
     """Those pairs whose ends both reach the node and agree in everything outside it: what the node has to order."""
-    domain = node.get_domain()
+    domain = node.get_domain().coalesce()
     inside = pairs.intersect_domain(domain).intersect_range(domain)
     if node.get_schedule_depth() == 0 or inside.is_empty():
         return inside
-    return inside.eq_at_multi_union_pw_aff(node.get_prefix_schedule_multi_union_pw_aff())
+    return inside.eq_at_multi_union_pw_aff(joined(_outside(node)))
 
 
 def agreeing_at(node: isl.ScheduleNode, dependences: Ordered, members: Iterable[isl.UnionPwAff] = ()) -> Agreement:
     """What `active` leaves of any pairs, to be asked about. members: in which they agree, too."""
-    same = functions_of(node.get_prefix_schedule_multi_union_pw_aff()) if node.get_schedule_depth() else ()
-    return Agreement.of(dependences.classes, node.get_domain(), (*same, *members))
+    same = _outside(node) if node.get_schedule_depth() else ()
+    return Agreement.of(dependences.classes, node.get_domain().coalesce(), (*same, *map(everywhere, members)))
 
 
 def functions_of(schedule: isl.MultiUnionPwAff) -> tuple[isl.UnionPwAff, ...]:
     """The dimensions of a schedule."""
     return tuple(schedule.get_at(k) for k in range(schedule.dim(OUT)))
+
+
+def _outside(node: isl.ScheduleNode) -> tuple[isl.UnionPwAff, ...]:
+    """The dimensions around a node, for questions about the instances that reach it."""
+    return tuple(map(everywhere, functions_of(node.get_prefix_schedule_multi_union_pw_aff())))
 
 
 def distances(pairs: isl.UnionMap, member: isl.UnionPwAff) -> isl.Set | None:

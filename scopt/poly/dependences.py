@@ -23,6 +23,8 @@ FLOW_OPERATIONS = 2_000_000
 # More for each pair of a source and a sink, which all have to be looked at: a sum that is written out has thousands.
 PAIR_OPERATIONS = 2_000
 MAX_FLOW_OPERATIONS = 10_000_000
+# Pieces of a relation that may take isl long to join, or not to join.
+MANY_PIECES = 64
 # Private copies live on the threads' stacks, which are small by default.
 MAX_PRIVATE_BYTES = 32_768
 # Of a table that has been made for the sake of copies, and that is known to be small against what goes into it.
@@ -323,8 +325,19 @@ def _dependences(kind: DependenceKind, full: isl.UnionMap) -> list[Dependence]:
         source = relation.get_tuple_name(isl.dim_type.in_)
         # { S -> [T -> A] } to { S -> T }
         pairs = relation.uncurry().domain().unwrap() if relation.can_uncurry() else relation.range_factor_domain()
-        found.append(Dependence(kind, str(array), str(source), str(sink), pairs.coalesce()))
+        found.append(Dependence(kind, str(array), str(source), str(sink), _coalesced(pairs)))
     return found
+
+
+def _coalesced(pairs: isl.Map) -> isl.Map:
+    """The pairs in few pieces, where that doesn't take longer than what it is for."""
+    if pairs.n_basic_map() < MANY_PIECES:
+        return pairs.coalesce()
+    try:
+        with operation_limit(FLOW_OPERATIONS):
+            return pairs.coalesce()
+    except isl.Error:
+        return pairs
 
 
 def _reuse(array: Array, scop: Scop, order: _Order) -> list[Dependence]:

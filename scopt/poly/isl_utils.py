@@ -162,6 +162,21 @@ def agreeing_pairs(pairs: isl.UnionMap, functions: isl.UnionMap) -> isl.UnionMap
     return pairs.intersect(first.apply_range(last.reverse()))
 
 
+def total(function: isl.PwAff) -> isl.PwAff:
+    """The function without the instances that have it, where one expression says it of all: unrolled loops have many
+    sets of instances, and each question would have a piece for any two of them."""
+    pieces = function.get_pieces() if function.n_piece() == 1 else ()
+    return isl.PwAff.from_aff(pieces[0][1]) if pieces else function
+
+
+def everywhere(function: isl.UnionPwAff) -> isl.UnionPwAff:
+    """The same of functions of several statements."""
+    parts, whole = function.get_pw_aff_list(), isl.UnionPwAff.empty(function.get_space())
+    for position in range(parts.n_pw_aff()):
+        whole = whole.union_add(isl.UnionPwAff.from_pw_aff(total(parts.get_at(position))))
+    return whole
+
+
 def joined(members: Sequence[isl.UnionPwAff]) -> isl.MultiUnionPwAff:
     """One or more functions side by side, as the schedule of a band."""
     result = isl.MultiUnionPwAff.from_union_pw_aff(members[0])

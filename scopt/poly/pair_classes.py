@@ -9,11 +9,12 @@ loops: where these are the same up to the statements' names, so is the answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import reduce
 
 import islpy as isl
 from msgspec import Struct, field
 
-from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of
+from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, total
 
 
 class Moves(Struct, frozen=True):
@@ -37,12 +38,13 @@ class Piece(Struct, frozen=True, eq=False):
 class Classes(Struct, frozen=True, eq=False):
     """What is known of the pairs of one SCoP. numbers: of sets and maps that differ in names of tuples alone, by hash;
     pieces: of unions, by their `id`, with the unions themselves; moves, facts: answers by the numbers of all that they
-    follow from."""
+    follow from; pairs: by these and the names of their ends."""
 
     numbers: dict[int, list[tuple[isl.Map, int]]] = field(default_factory=dict)
     pieces: dict[int, tuple[isl.UnionMap, tuple[Piece, ...]]] = field(default_factory=dict)
     moves: dict[tuple[object, ...], Moves] = field(default_factory=dict)
     facts: dict[tuple[object, ...], bool] = field(default_factory=dict)
+    pairs: dict[tuple[object, ...], isl.Map] = field(default_factory=dict)
     count: list[int] = field(default_factory=lambda: [0])
 
     def number(self, relation: isl.Map) -> int:
@@ -99,7 +101,8 @@ class Instances(Struct, frozen=True, eq=False):
 
     @staticmethod
     def of(classes: Classes, whole: isl.UnionSet) -> Instances:
-        parts = {str(one.get_tuple_name()): (one, classes.number(isl.Map.from_range(one))) for one in sets_of(whole)}
+        each = [one.coalesce() for one in sets_of(whole)]  # parts of unrolled loops, mostly
+        parts = {str(one.get_tuple_name()): (one, classes.number(isl.Map.from_range(one))) for one in each}
         return Instances(whole, parts)
 
     def number(self, name: str) -> int:
@@ -145,12 +148,18 @@ class Agreement(Struct, frozen=True, eq=False):
         own = self.instances.number(piece.source), self.instances.number(piece.sink)
         key = (piece.number, *own, *(one.key for parts in ends for one in parts))
         if key not in self.classes.moves:
-            pairs = self._pairs(piece)
-            if not pairs.is_empty():
-                sides = (isl.Map.from_pw_aff(one.functions[0]) for _, one in ends)
-                found = pairs.apply_domain(next(sides)).apply_range(next(sides)).deltas()
-            self.classes.moves[key] = Moves() if pairs.is_empty() else _along(found)
+            source, sink = (one.functions[0] for _, one in ends)
+            pairs = self._defined(piece, source, sink)
+            self.classes.moves[key] = Moves() if pairs.is_empty() else _along(pairs, total(source), total(sink))
         return self.classes.moves[key]
+
+    def _defined(self, piece: Piece, source: isl.PwAff, sink: isl.PwAff) -> isl.Map:
+        """The pairs of a piece whose ends have these dates: all of them, mostly."""
+        pairs, own = self._pairs(piece), self.instances
+        first, last = source.domain().coalesce(), sink.domain().coalesce()
+        inside = own.at(piece.source, _from(piece)).is_subset(first), own.at(piece.sink, _to(piece)).is_subset(last)
+        pairs = pairs if inside[0] else pairs.intersect_domain(first)
+        return pairs if inside[1] else pairs.intersect_range(last)
 
     def ends(self, pairs: isl.UnionMap) -> list[tuple[str, str]]:
         """The statements that some of these pairs lead between."""
@@ -187,12 +196,26 @@ class Agreement(Struct, frozen=True, eq=False):
     def _pairs(self, piece: Piece) -> isl.Map:
         """The pairs of a piece that are asked about."""
         first, last = self.same.of(piece.source, _from(piece)), self.same.of(piece.sink, _to(piece))
+        key = (*self._among_key(piece), first.key, last.key)
+        if key not in self.classes.pairs:
+            pairs = self._among(piece)
+            agreeing = [one.eq_map(other) for one, other in zip(first.functions, last.functions, strict=True)]
+            self.classes.pairs[key] = pairs.intersect(reduce(isl.Map.intersect, agreeing)) if agreeing else pairs
+        return self.classes.pairs[key]
+
+    def _among(self, piece: Piece) -> isl.Map:
+        """The pairs of a piece among the instances. Most have no others: they stay in their pieces then."""
+        key, pairs = self._among_key(piece), piece.relation
+        if key not in self.classes.pairs:
+            first, last = (self.instances.at(piece.source, _from(piece)), self.instances.at(piece.sink, _to(piece)))
+            pairs = pairs if pairs.domain().is_subset(first) else pairs.intersect_domain(first)
+            pairs = pairs if pairs.range().is_subset(last) else pairs.intersect_range(last)
+            self.classes.pairs[key] = pairs
+        return self.classes.pairs[key]
+
+    def _among_key(self, piece: Piece) -> tuple[object, ...]:
         own = self.instances
-        pairs = piece.relation.intersect_domain(own.at(piece.source, _from(piece)))
-        pairs = pairs.intersect_range(own.at(piece.sink, _to(piece)))
-        for one, other in zip(first.functions, last.functions, strict=True):
-            pairs = pairs.intersect(one.eq_map(other))
-        return pairs
+        return piece.number, piece.source, piece.sink, own.number(piece.source), own.number(piece.sink)
 
     def stays_inside(self, pairs: isl.UnionMap) -> bool:
         """Whether no pair leads from these instances to others, or from others to these."""
@@ -247,11 +270,9 @@ def _to(piece: Piece) -> isl.Space:
     return piece.relation.get_space().range()
 
 
-def _along(deltas: isl.Set) -> Moves:
-    """What differences of dates, ``{ [d] }``, say."""
-    zero, forward = isl.Set("{ [d] : d = 0 }"), isl.Set("{ [d] : d >= 0 }")
-    return (
-        Moves(False, bool(deltas.is_subset(zero)), bool(deltas.is_subset(forward)))
-        if not deltas.is_empty()
-        else Moves()
-    )
+def _along(pairs: isl.Map, source: isl.PwAff, sink: isl.PwAff) -> Moves:
+    """What the dates of pairs say, of which there are some. (Without the set of all differences, for which isl would
+    have to get rid of the instances.)"""
+    forward = bool(pairs.intersect(source.gt_map(sink)).is_empty())
+    zero = forward and bool(pairs.intersect(source.lt_map(sink)).is_empty())
+    return Moves(empty=False, zero=zero, forward=forward)

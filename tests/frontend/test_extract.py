@@ -360,3 +360,10 @@ def test_arrays_named_like_words_of_isl_are_told_from_other_names() -> None:
         "floord_1",
         "floord_2",
     }
+
+
+def test_instances_with_bounds_of_several_values_are_one_piece() -> None:
+    low, high = "(i > 3 ? i - 3 : 0)", "(i + 3 < n ? i + 3 : n - 1)"
+    scop = scop_of(f"for (i = 0; i < n; i++) for (j = {low}; j <= {high}; j++) if (j > i || i > j) A[i][j] = x[j];")
+    assert [len(one.domain.get_basic_sets()) for one in scop.statements] == [2]
+    assert all(access.relation.n_basic_map() == 2 for access in scop.statements[0].accesses)

@@ -7,6 +7,7 @@ import signal
 import time
 
 from scopt.isolation import Failed, Finished, run_isolated
+from scopt.stage_clock import Clock
 
 
 def test_value_comes_back() -> None:
@@ -27,6 +28,20 @@ def test_the_limit_is_one_of_processor_time() -> None:
     assert isinstance(outcome, Failed)
     assert outcome.timed_out
     assert outcome.message == "not finished after 0.5 s"
+
+
+def test_what_is_ended_has_told_where_it_was() -> None:
+    clock = Clock()
+
+    def work() -> None:
+        with clock("extract"):
+            pass
+        with clock("dependences"):
+            _busy()
+
+    outcome = run_isolated(work, 0.2)
+    assert isinstance(outcome, Failed)
+    assert outcome.stage == "dependences"
 
 
 def _busy() -> None:

@@ -12,16 +12,18 @@ import scopt
 import scopt.scheduler
 from scopt import attempts
 from scopt.diagnostics import InputError, Location
-from scopt.frontend.syntax.unit import Region
+from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.isolation import Failed, Finished, run_tasks
 from scopt.options import Options
-from scopt.pipeline import _in_time, optimize
+from scopt.pipeline import optimize
 from scopt.scheduler.base import UNSCHEDULED
 from scopt.scheduler.constraints.scheduling_problem import Step
 from scopt.scheduler.construct.dimensions import NoSchedule, Wish
 from scopt.scheduler.construct.pluto import PlutoStrategy
 from scopt.simpler_forms import any_order, quicker
 from scopt.tell.results import Outcome, Result
+from scopt.time_shares import in_time
+from scopt.transform import Wanted, transform
 from tests.sources import source_of
 
 LOOP = "  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++)\n      A[i][j] = 2 * B[j][i];"
@@ -201,7 +203,7 @@ def test_region_that_takes_too_long_tiled_is_tried_untiled() -> None:
             pass
         return Outcome("loops")
 
-    [done] = run_tasks([_in_time(work, region_at(3), Options(budget=0.6))], 1)
+    [done] = run_tasks([in_time(work, region_at(3), Options(budget=0.6))], 1)
     assert isinstance(done, Finished)
     assert done.value.text == "loops"
     assert [remark.id for remark in done.value.remarks] == ["schedule.simplified"]
@@ -213,7 +215,7 @@ def test_region_that_takes_too_long_to_schedule_keeps_its_order() -> None:
             pass
         return Outcome("loops" if not options.tile else None)
 
-    [done] = run_tasks([_in_time(work, region_at(3), Options(budget=0.6))], 1)
+    [done] = run_tasks([in_time(work, region_at(3), Options(budget=0.6))], 1)
     assert isinstance(done, Finished)
     assert done.value.text == "loops"
 
@@ -226,9 +228,39 @@ def test_a_schedule_that_takes_too_long_is_looked_for_once() -> None:
             raise TimeoutError(UNSCHEDULED)
         return Outcome("loops")
 
-    [done] = run_tasks([_in_time(work, region_at(3), Options(budget=60))], 1)
+    [done] = run_tasks([in_time(work, region_at(3), Options(budget=60))], 1)
     assert isinstance(done, Finished)
     assert done.value.text == "loops"
+
+
+def test_what_comes_before_loops_is_done_in_haste_or_not_at_all() -> None:
+    task = in_time(lambda options: Outcome("loops" if options.hasty else None), region_at(3), Options(budget=60))
+    late = Failed("late", timed_out=True, stage="dependences")
+    first, second = next(task), task.send(late)
+    assert (first.seconds, second.seconds) == (30, 30)
+    assert second.work().text == "loops"
+    with pytest.raises(StopIteration):
+        task.send(late)
+
+
+def test_loops_of_a_region_that_takes_too_long_are_taken_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    def whole_is_slow(tu: TranslationUnit, region: Region, number: int, options: Options, given: Wanted) -> Outcome:
+        if region.marked:
+            raise TimeoutError("late")
+        return transform(tu, region, number, options, given)
+
+    monkeypatch.setattr("scopt.pipeline.transform", whole_is_slow)
+    nests = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) A[i][j] += 1; for (i = 0; i < n; i++) x[i] = 2 * y[i];"
+    result = optimize(source_of(f"for (t = 0; t < n; t++) {{ {nests} }}"), Options(jobs=1, eager=True))
+    assert [(one.part, one.transformed) for one in result.regions] == [(False, False), (True, True), (True, True)]
+    assert "budget.exceeded" in ids(result)
+
+
+def test_a_schedule_s_time_is_one_for_the_region(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scopt.time_shares.SCHEDULE_SHARE", 1e-9)
+    result = optimize(source_of("for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i][j] = 2 * x[j];"), Options(jobs=1))
+    assert "schedule.simplified" in ids(result)
+    assert b"omp parallel for" in result.text
 
 
 def test_where_haste_gains_nothing_there_was_too_little_time() -> None:
@@ -237,7 +269,7 @@ def test_where_haste_gains_nothing_there_was_too_little_time() -> None:
             raise TimeoutError(UNSCHEDULED)
         return Outcome(None)
 
-    [done] = run_tasks([_in_time(work, region_at(3), Options(budget=60))], 1)
+    [done] = run_tasks([in_time(work, region_at(3), Options(budget=60))], 1)
     assert isinstance(done, Failed)
     assert done.timed_out
 
@@ -259,7 +291,7 @@ def test_region_that_takes_too_long_untiled_too_is_given_up() -> None:
         while True:
             pass
 
-    [done] = run_tasks([_in_time(work, region_at(3), Options(budget=0.6))], 1)
+    [done] = run_tasks([in_time(work, region_at(3), Options(budget=0.6))], 1)
     assert isinstance(done, Failed)
     assert done.timed_out
     assert "0.6 s" in done.message
