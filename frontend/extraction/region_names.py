@@ -36,6 +36,7 @@ from scopt.frontend.normalize.picked_rows import with_picked_rows
 from scopt.frontend.normalize.pointer_cells import hoist_pointers
 from scopt.frontend.normalize.separate_updates import with_separate_updates
 from scopt.frontend.normalize.stage_loops import with_stage_loops
+from scopt.frontend.normalize.sums_apart import with_sums_apart
 from scopt.frontend.syntax.liveness import may_be_read_after
 from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.openmp_variables import refuse_other_variables
@@ -146,8 +147,7 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     called = with_called_bodies(tu, region, outer)
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
     normal, anew = normalized(tu, replace(region, items=called.items), outer)
-    plain_items = without_direction_tables(normal, outer, tu.structs)
-    plain_items = with_assigned_lists(plain_items, outer, tu.structs)
+    plain_items = with_assigned_lists(without_direction_tables(normal, outer, tu.structs), outer, tu.structs)
     unique = unique_names(plain_items, tu.reserved, ISL_WORDS)
     items = tuple(map(_without_directives, unique.items))
     _refuse_visible(region)
@@ -169,6 +169,7 @@ def read_names(tu: TranslationUnit, region: Region) -> RegionNames:
     items, told = with_conditions_inside(items, symbols, iterators, types, reserved, read_after)
     symbols, local_names = {**symbols, **told}, local_names | told.keys()
     items = with_separate_updates(with_branch_values(items, symbols, types), symbols, types)
+    items = with_sums_apart(items, types, tu.defined_functions)
     items, picking = with_picked_rows(items, symbols, types, inside | told.keys(), reserved)
     symbols, local_names = {**symbols, **picking}, local_names | picking.keys()
     plain_pointers = partial(_with_plain_pointers, tu, region, symbols)
