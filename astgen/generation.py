@@ -27,6 +27,7 @@ from scopt.astgen.lower.strip_lowering import Buffered, lower_strips
 from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_transposed_copies
 from scopt.astgen.lower.transposing import Transposed
 from scopt.astgen.passes.alignment import with_aligned_starts
+from scopt.astgen.passes.borders_apart import with_borders_apart
 from scopt.astgen.passes.chains import with_products_apart
 from scopt.astgen.passes.collapsing import with_collapsed_loops
 from scopt.astgen.passes.common_choices import with_common_choices
@@ -95,9 +96,9 @@ class Program(Struct, frozen=True, eq=False):
 
 
 class Setting(Struct, frozen=True, eq=False):
-    """What rewrites look at besides. wishes: loops that pragmas name.
-    judged: nobody asks for it, so that it has to pay. sized: small sizes get the original.
-    beside: names by which one thread reaches memory between two runs of the region; None if that isn't known."""
+    """What rewrites look at besides. wishes: loops that pragmas name. judged: nobody asks for it, so that it has to
+    pay. sized: small sizes get the original. beside: names by which one thread reaches memory between two runs
+    of the region; None if that isn't known."""
 
     options: Options
     wishes: tuple[LoopDirective, ...]
@@ -222,7 +223,7 @@ def _uncopied_loops(program: Program, setting: Setting) -> Program:
 
 
 def _outer_conditions(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_conditions_outside(program.scop, program.nest))
+    return replace(program, nest=with_borders_apart(with_conditions_outside(program.scop, program.nest)))
 
 
 def _kernel_calls(program: Program, setting: Setting) -> Program:
@@ -281,9 +282,8 @@ def _kept_loops(program: Program, setting: Setting) -> Program:
 
 
 def _shifted_rows(program: Program, setting: Setting) -> Program:
-    if not setting.options.simd:
-        return program
-    return replace(program, nest=with_shifted_rows_apart(program.scop, program.nest))
+    nest = with_shifted_rows_apart(program.scop, program.nest) if setting.options.simd else program.nest
+    return replace(program, nest=nest)
 
 
 def _lanes_apart(program: Program, setting: Setting) -> Program:
