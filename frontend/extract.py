@@ -101,7 +101,10 @@ def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, RowShape], isl.Set]:
                 message = f"the rows of '{name}' overlap: their distance is the value of a macro"
                 raise Refusal("affine.nonlinear-subscript", message, region.location)
         if found is not None and _leaves_choice(holds.intersect(found[1])):
-            if (several or _is_never_so(walk, found[1])) and longer_than_rows(found[0], read):
+            never = several or _is_never_so(walk, found[1])
+            if (never or name not in written) and longer_than_rows(found[0], read):
+                if not never:
+                    continue
                 message = f"some loops go through the rows of '{name}', others through all of it"
                 raise Refusal("affine.rows-and-whole", message, region.location)
             shapes[name] = found[0]
