@@ -231,7 +231,7 @@ def _kernel_calls(program: Program, setting: Setting) -> Program:
 
 
 def _transposed_copies(program: Program, setting: Setting) -> Program:
-    nest = with_transposed_copies(program.lowered, program.nest)
+    nest = with_transposed_copies({**program.lowered.turned, **program.buffered.turned}, program.nest)
     return replace(program, nest=with_turned_panels(program.buffered.turned, nest))
 
 
