@@ -102,7 +102,8 @@ def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, RowShape], isl.Set]:
                 raise Refusal("affine.nonlinear-subscript", message, region.location)
         if found is not None and _leaves_choice(holds.intersect(found[1])):
             never = several or _is_never_so(walk, found[1])
-            if (never or name not in written) and longer_than_rows(found[0], read):
+            asked = never or (name not in written and not _is_so_for_any_size(found[1]))
+            if asked and longer_than_rows(found[0], read):
                 if not never:
                     continue
                 message = f"some loops go through the rows of '{name}', others through all of it"
@@ -123,6 +124,14 @@ def _overlap(walk: RegionWalk, apart: isl.Set) -> bool:
     """Whether rows overlap where parameters have the values that they probably have. apart: the parameters for which
     they don't."""
     return not may_hold(apart, likely_values(walk))
+
+
+def _is_so_for_any_size(rows: isl.Set) -> bool:
+    """Whether rows lie apart whatever positive numbers the sizes are."""
+    sizes = isl.Set.universe(rows.get_space())
+    for position in range(rows.dim(isl.dim_type.param)):
+        sizes = sizes.lower_bound_val(isl.dim_type.param, position, isl.Val(1))
+    return bool(sizes.is_subset(rows))
 
 
 def _is_never_so(walk: RegionWalk, rows: isl.Set) -> bool:
