@@ -27,6 +27,7 @@ from scopt.astgen.lower.strip_lowering import Buffered, lower_strips
 from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_transposed_copies
 from scopt.astgen.lower.transposing import Transposed
 from scopt.astgen.passes.alignment import with_aligned_starts
+from scopt.astgen.passes.borders_apart import with_borders_apart
 from scopt.astgen.passes.chains import with_products_apart
 from scopt.astgen.passes.collapsing import with_collapsed_loops
 from scopt.astgen.passes.common_choices import with_common_choices
@@ -221,7 +222,7 @@ def _turned_sums(program: Program, setting: Setting) -> Program:
 
 
 def _outer_conditions(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_conditions_outside(program.scop, program.nest))
+    return replace(program, nest=with_borders_apart(with_conditions_outside(program.scop, program.nest)))
 
 
 def _kernel_calls(program: Program, setting: Setting) -> Program:
@@ -229,7 +230,7 @@ def _kernel_calls(program: Program, setting: Setting) -> Program:
 
 
 def _transposed_copies(program: Program, setting: Setting) -> Program:
-    nest = with_transposed_copies(program.lowered, program.nest)
+    nest = with_transposed_copies({**program.lowered.turned, **program.buffered.turned}, program.nest)
     return replace(program, nest=with_turned_panels(program.buffered.turned, nest))
 
 
@@ -280,9 +281,8 @@ def _kept_loops(program: Program, setting: Setting) -> Program:
 
 
 def _shifted_rows(program: Program, setting: Setting) -> Program:
-    if not setting.options.simd:
-        return program
-    return replace(program, nest=with_shifted_rows_apart(program.scop, program.nest))
+    nest = with_shifted_rows_apart(program.scop, program.nest) if setting.options.simd else program.nest
+    return replace(program, nest=nest)
 
 
 def _lanes_apart(program: Program, setting: Setting) -> Program:

@@ -119,7 +119,11 @@ def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, RowShape], isl.Set]:
         if found is not None and name not in written and longer_than_rows(found[0], read):
             continue  # no dependence asks which element is read: better than a test that is likely to fail
         if found is not None and _leaves_choice(holds.intersect(found[1])):
-            if (several or _is_never_so(walk, found[1])) and longer_than_rows(found[0], read):
+            never = several or _is_never_so(walk, found[1])
+            asked = never or (name not in written and not _is_so_for_any_size(found[1]))
+            if asked and longer_than_rows(found[0], read):
+                if not never:
+                    continue
                 message = f"some loops go through the rows of '{name}', others through all of it"
                 raise Refusal("affine.rows-and-whole", message, region.location)
             shapes[name] = found[0]
@@ -138,6 +142,14 @@ def _overlap(walk: RegionWalk, apart: isl.Set) -> bool:
     """Whether rows overlap where parameters have the values that they probably have. apart: the parameters for which
     they don't."""
     return not may_hold(apart, likely_values(walk))
+
+
+def _is_so_for_any_size(rows: isl.Set) -> bool:
+    """Whether rows lie apart whatever positive numbers the sizes are."""
+    sizes = isl.Set.universe(rows.get_space())
+    for position in range(rows.dim(isl.dim_type.param)):
+        sizes = sizes.lower_bound_val(isl.dim_type.param, position, isl.Val(1))
+    return bool(sizes.is_subset(rows))
 
 
 def _is_never_so(walk: RegionWalk, rows: isl.Set) -> bool:

@@ -3,7 +3,8 @@ further left, by a function (`scopt.astgen.lower.transposing`).
 
 Of the loops ``for (i …) for (j …) panel[i + j - o][i - p] = table[i][j]``, those that go through all rows and diagonals
 of a tile are a rectangle in i and i + j: ``table[i][j]`` lies where a matrix whose rows are shorter by one has its
-element (i, i + j). Tiles at a border keep their loops.
+element (i, i + j). Tiles at a border keep their loops. What strips of rows copy to their buffers, and back, is turned
+without that: all of a strip's rows begin at one column.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from scopt.astgen.lower.tile_records import Turned
 from scopt.astgen.lower.transposing import Transposed, turned_lanes
 from scopt.ir.ctypes import plain_type
 from scopt.ir.expr import TRUE, add, compare, conjunction, linear, names, substitute, subtract
-from scopt.ir.marked_schedule import Panel
+from scopt.ir.marked_schedule import Panel, RowBuffer
 from scopt.ir.nest import Block, Call, Condition, Const, Expr, For, If, LoopNest, Max, Min, Name
 from scopt.ir.nest_walks import Item, map_block
 from scopt.ir.scop import CType, Scop, Statement
@@ -39,25 +40,54 @@ class PanelTurns(Struct, eq=False):
 
     def add(self, scop: Scop, copy: Statement, panel: Panel, names: Names, *, inwards: bool) -> Statement | None:
         """The statement that copies all rows and diagonals of a tile, if a function can."""
-        place, array = _row_and_step(panel), scop.arrays[panel.array]
-        width, ctype = panel.dimensions[-1].cells, plain_type(array.type, scop.long_type)
-        if place is None or ctype is None or array.rows or not isinstance(width, Const):
+        place, width = _row_and_step(panel), panel.dimensions[-1].cells
+        if place is None or not isinstance(width, Const):
             return None
-        lanes = turned_lanes(ctype, width.value, names.machine)
+        return self.turning(scop, copy, panel.array, place, width.value, names, inwards=inwards, skew=_SKEW)
+
+    def add_rows(
+        self, scop: Scop, copy: Statement, buffer: RowBuffer, width: int, names: Names, *, inwards: bool
+    ) -> Statement | None:
+        """The statement that copies some cells of all rows of a strip, if a function can. width: of the buffer's
+        rows."""
+        place, array = (buffer.dimension, len(buffer.extents) - 1), scop.arrays[buffer.array]
+        if place[0] == place[1] or array.rank != len(buffer.extents):
+            return None
+        return self.turning(scop, copy, buffer.array, place, width, names, inwards=inwards)
+
+    def turning(
+        self,
+        scop: Scop,
+        copy: Statement,
+        name: str,
+        place: tuple[int, int],
+        width: int,
+        names: Names,
+        *,
+        inwards: bool,
+        skew: int = 0,
+    ) -> Statement | None:
+        """The statement that makes copies of an array's cells in one call. place: its subscripts that are the row, and
+        that go along it."""
+        array = scop.arrays[name]
+        ctype = plain_type(array.type, scop.long_type)
+        if ctype is None or array.rows:
+            return None
+        lanes = turned_lanes(ctype, width, names.machine)
         if not lanes:
             return None
         assert isinstance(copy.body, ir.Assignment)
         here, there = copy.body.lvalue, copy.body.rvalue
         table, slot = (there, here) if inwards else (here, there)
         assert isinstance(table, ir.ArrayRef)
-        function = self.function(scop, ctype, table, place[0], width.value, lanes, back=not inwards)
-        length = plus(row_length(table, place[0], scop.flat), _SKEW)
+        function = self.function(scop, ctype, table, place[0], width, lanes, back=not inwards)
+        length = plus(row_length(table, place[0], scop.flat), skew)
         body = call(function.name, [ir.ID("$rows"), ir.ID("$count"), address(table), length, address(slot)])
         iterators = [*copy.iterators, "$rows", "$count"]
         many = names.statement(f"{copy.name}_turned")
         domain = isl.Set(f"{{ {many}[{', '.join(f'x{k}' for k in range(len(iterators)))}] }}")
         first = len(copy.iterators) - array.rank
-        self.turned[copy.name] = Turned(many, first + place[0], first + place[1], _SKEW)
+        self.turned[copy.name] = Turned(many, first + place[0], first + place[1], skew)
         return statement_of(scop, many, domain, iterators, body)
 
     def function(
@@ -92,7 +122,7 @@ def with_turned_panels(turned: Mapping[str, Turned], nest: LoopNest) -> LoopNest
     def visit(item: Item) -> tuple[Item, ...]:
         match item:
             case For(step=1, body=Block((For(step=1, body=Block((Call() as call,))) as inner,))) if (
-                call.statement in turned
+                call.statement in turned and turned[call.statement].skew
             ):
                 return (_with_choice(turned[call.statement], item, inner, call),)
         return (item,)

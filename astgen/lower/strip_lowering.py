@@ -29,7 +29,7 @@ from scopt.ir.walks import used_names
 from scopt.machine import Machine
 from scopt.machine.costs import scattered_cells
 from scopt.poly.isl_utils import IN, OUT, SET, joined, maps_of, sets_of, union_of_maps
-from scopt.poly.row_buffers import keeps
+from scopt.poly.row_buffers import is_short, keeps
 from scopt.poly.set_pieces import coordinate, in_band, in_sequence, marked
 
 _TYPE = isl.schedule_node_type
@@ -158,7 +158,9 @@ class _Rebuild(Struct):
 
     def strip(self, node: isl.ScheduleNode, strips: Strips) -> isl.Schedule:
         parallel = self.schedule.loop(node.parent().parent()).parallel
-        return self.around(node, _Strip.of(self.scop, self.deps, strips, node, self.names, parallel=parallel))
+        return self.around(
+            node, _Strip.of(self.scop, self.deps, strips, node, self.names, self.turns, parallel=parallel)
+        )
 
     def packed(self, node: isl.ScheduleNode, tile: PackedTile) -> isl.Schedule:
         above, parallel = node, False
@@ -180,14 +182,22 @@ class _Rebuild(Struct):
 
 class _Strip(Copied, eq=False):
     """What strips become. prefix: ``{ S[…] -> [p0, …, strip] }`` for its statements.
-    storage: where their arrays are."""
+    storage: where their arrays are. turns: what makes copies in one call."""
 
     strips: Strips
     storage: Storage
+    turns: PanelTurns
 
     @staticmethod
     def of(
-        scop: Scop, deps: Dependences, strips: Strips, node: isl.ScheduleNode, names: Names, *, parallel: bool
+        scop: Scop,
+        deps: Dependences,
+        strips: Strips,
+        node: isl.ScheduleNode,
+        names: Names,
+        turns: PanelTurns,
+        *,
+        parallel: bool,
     ) -> _Strip:
         """node: the strips' mark."""
         prefix = node.get_prefix_schedule_relation().intersect_domain(node.get_domain())
@@ -202,7 +212,7 @@ class _Strip(Copied, eq=False):
             lane = _lane(strips, relation.domain())
             statements.append(renamed(original, expansion, storage, lane, vectors=strips.vectors))
             expansions[name] = expansion
-        return _Strip(scop, deps, prefix, statements, expansions, [], strips, storage)
+        return _Strip(scop, deps, prefix, statements, expansions, [], strips, storage, turns)
 
     @property
     def private(self) -> tuple[str, ...]:
@@ -259,6 +269,10 @@ class _Strip(Copied, eq=False):
         domain = cells.coalesce().set_tuple_name(name)
         statement = copied(self.scop, name, domain, self.depth, buffer, self.storage, inwards=inwards)
         self.statements.append(statement)
+        if not is_short(buffer):
+            width, names = self.strips.count + buffer.spread, self.storage.names
+            turned = self.turns.add_rows(self.scop, statement, buffer, width, names, inwards=inwards)
+            self.statements += [turned] if turned is not None else []
         yield self.in_blocks(domain, buffer)
 
     def in_blocks(self, domain: isl.Set, buffer: RowBuffer) -> isl.Schedule:

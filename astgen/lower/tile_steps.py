@@ -6,7 +6,7 @@ So do copies of operands that a function makes for all iterations of two loops.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 from msgspec import Struct
@@ -142,16 +142,16 @@ def with_kernel_calls(lowered: Lowered, nest: LoopNest) -> LoopNest:
     return LoopNest(map_block(map_block(nest.body, visit), single))
 
 
-def with_transposed_copies(lowered: Lowered, nest: LoopNest) -> LoopNest:
+def with_transposed_copies(turned: Mapping[str, Turned], nest: LoopNest) -> LoopNest:
     """The nest with calls in place of two loops that pack an operand, where a function does what they do and the inner
     one doesn't depend on the outer one."""
 
     def visit(item: Item) -> tuple[Item, ...]:
         match item:
             case For(step=1, body=Block((For(step=1, body=Block((Call() as call,))) as inner,))) if (
-                call.statement in lowered.turned
+                call.statement in turned and not turned[call.statement].skew
             ):
-                made = _in_one_call(lowered.turned[call.statement], item, inner, call)
+                made = _in_one_call(turned[call.statement], item, inner, call)
                 return (item,) if made is None else (made,)
         return (item,)
 

@@ -117,7 +117,11 @@ class _Holder(Struct, frozen=True, eq=False):
         """Whether a statement writes nothing but one cell of an array that the loop doesn't move."""
         if is_unrolled(self.scop, statement, loop):
             return False
-        match [self.subscripts(statement, access, call) for access in statement.accesses if access.is_write]:
+        match [
+            self.subscripts(statement, self.written(statement, access), call)
+            for access in statement.accesses
+            if access.is_write
+        ]:
             case [(_, *_) as subscripts]:
                 return not any(loop.iterator in names(subscript) for subscript in subscripts)
         return False
@@ -270,12 +274,20 @@ class _Holder(Struct, frozen=True, eq=False):
                     body.unsure.add(access.array)
                 if access.is_write:
                     body.written.add(access.array)
-                subscripts = self.subscripts(statement, access, call)
+                made = self.written(statement, access) if branches else access
+                subscripts = self.subscripts(statement, made, call)
                 if subscripts is None:
                     body.unknown.add(access.array)
                 else:
                     body.uses.setdefault((access.array, subscripts), []).append(_Use(number, position, access.is_write))
         return body
+
+    def written(self, statement: Statement, access: Access) -> Access:
+        """A reference as one that is made whatever data say, if they decide about a store to a cell that the SCoP
+        surely writes: to store there what it has is no more than that."""
+        if access.kind != "may-write" or not surely_touched(self.scop, statement, access, written=True):
+            return access
+        return replace(access, kind="write")
 
     def subscripts(self, statement: Statement, access: Access, call: Call) -> tuple[Expr, ...] | None:
         """The cell of a reference, over the nest's iterators;

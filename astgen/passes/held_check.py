@@ -137,7 +137,11 @@ class _Checker(Struct, frozen=True, eq=False):
                     for position, access in enumerate(statement.accesses):
                         name = held.get(position)
                         made = access.kind != "may-write" and always_evaluated(statement.body, access.node)
-                        sure = name is None or made or surely_touched(self.scop, statement, access)
+                        sure = (
+                            name is None
+                            or made
+                            or surely_touched(self.scop, statement, access, written=access.is_write)
+                        )
                         yield _Use(access, instances.apply_range(access.relation), name, made, sure)
 
     def cell(self, cell: Held, context: Context, uses: list[_Use]) -> None:
@@ -152,7 +156,7 @@ class _Checker(Struct, frozen=True, eq=False):
             if use.name == cell.name:
                 if not use.cells.is_subset(here) or (use.access.is_write and not cell.stored):
                     self.refuse(f"'{cell.name}' isn't the cell of '{cell.array}' that it stands for")
-                if (use.access.is_write and use.made) if perhaps else use.sure:
+                if (use.access.is_write and use.sure) if perhaps else use.sure:
                     touched = touched.union(use.cells.domain())
             elif (cell.stored or use.access.is_write) and not use.cells.intersect(here).is_empty():
                 self.refuse(f"another reference touches the cell that '{cell.name}' stands for")

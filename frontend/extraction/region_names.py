@@ -44,6 +44,7 @@ from scopt.frontend.normalize.pointer_cells import hoist_pointers
 from scopt.frontend.normalize.scalar_structs import with_scalar_structs
 from scopt.frontend.normalize.separate_updates import with_separate_updates
 from scopt.frontend.normalize.stage_loops import with_stage_loops
+from scopt.frontend.normalize.sums_apart import with_sums_apart
 from scopt.frontend.normalize.whole_runs import with_whole_runs
 from scopt.frontend.syntax.liveness import may_be_read_after
 from scopt.frontend.syntax.mentioned import identifiers
@@ -173,8 +174,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     items = inlined_calls(tuple(map(_without_directives, items)), tu, region, symbols)
     _refuse_thread_local(tu, region, items, symbols)
     items = substituted_locals(items, _local_names(tu, region, symbols, unique))
-    inside = local_names | unique.iterators
-    reserved = tu.reserved | set(ISL_WORDS)
+    inside, reserved = local_names | unique.iterators, tu.reserved | set(ISL_WORDS)
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
     stages = with_stage_loops(items, symbols, inside, region.symbolic, reserved, tu.long_type, read_after)
     items, iterators = stages.items, unique.iterators | stages.iterators
@@ -183,7 +183,8 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     types = ExpressionTypes(symbols, tu.structs, region.symbolic, region.types)
     items, told = with_conditions_inside(items, symbols, iterators, types, reserved, read_after)
     symbols, local_names = {**symbols, **told}, local_names | told.keys()
-    items = with_separate_updates(with_branch_values(items, symbols, types), symbols, types)
+    updates = with_separate_updates(with_branch_values(items, symbols, types), symbols, types)
+    items = with_sums_apart(updates, types, tu.defined_functions)
     items, picking = _with_plain_choices(tu, region, items, types, inside | told.keys())
     symbols, local_names = {**symbols, **picking}, local_names | picking.keys()
     plain_pointers = partial(_with_plain_pointers, tu, region, symbols)

@@ -24,7 +24,15 @@ from scopt.scheduler.decisions.small_loops import inner_bands, is_small_box
 from scopt.scheduler.locality.strides import linear_schedule, strides
 from scopt.scheduler.locality.tile_reuse import has_far_reuse
 from scopt.scheduler.locality.tile_sizes import CANDIDATES, band_sizes
-from scopt.scheduler.locality.tiling import atomic, near_sizes, sizes_for, tiled, tiled_along, wavefront
+from scopt.scheduler.locality.tiling import (
+    atomic,
+    meet_on_diagonals,
+    near_sizes,
+    sizes_for,
+    tiled,
+    tiled_along,
+    wavefront,
+)
 
 
 class ParallelNest(Struct, frozen=True):
@@ -178,6 +186,8 @@ def _no_wavefronts(band: Band) -> str | None:
         return "there are no tiles"
     if band.coincident or band.setting.planner.reduced_member(band.node) is not None:
         return "a loop of the band is parallel as it is"
+    if not meet_on_diagonals(band.node, sizes_for(band.setting.options.tile_sizes, _default_sizes(band, band.node))):
+        return "one member runs along with the other: no two tiles are on one diagonal"
     return None
 
 

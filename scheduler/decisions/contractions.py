@@ -15,7 +15,7 @@ import islpy as isl
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.ir.marked_schedule import Contraction
+from scopt.ir.marked_schedule import Contraction, Operation
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.poly.bands import Ordered, active
@@ -32,13 +32,12 @@ MAX_ROUNDS = 10
 def shape_of(scop: Scop, statement: Statement) -> tuple[int, int, int] | None:
     """Row, column and reduction iterator of a statement that may become a contraction; None if none has each role, or
     several are columns (of several rows, and of several loops that sum up, the innermost one counts)."""
-    update = _updated_cell(statement)
-    roles = _roles(range(len(statement.iterators)), update[1]) if update is not None else None
-    if update is None or roles is None or _is_window(statement, roles[2]) or _is_straight(statement, roles):
+    found = _operation(scop, statement, range(len(statement.iterators)))
+    if found is None or _is_window(statement, found[0][2]):
         return None
-    if sums_of(statement) > 1 and span(statement.domain, roles[2]) is not None:
+    if sums_of(statement) > 1 and span(statement.domain, found[0][2]) is not None:
         return None  # few steps at a time between loads and stores of the cells
-    return roles if split(scop, statement, update[0], *roles) is not None else None
+    return found[0]
 
 
 def sums_of(statement: Statement) -> int:
@@ -88,19 +87,28 @@ def _contraction(scop: Scop, statement: Statement, members: Sequence[Vector]) ->
 
 def contraction_by(scop: Scop, statement: Statement, moved: Sequence[int]) -> Contraction | None:
     """A statement as a contraction in a band whose members are these iterators, up to constants; None if it is none."""
+    found, update = _operation(scop, statement, moved), _updated_cell(statement)
+    if found is None or update is None:
+        return None
+    roles, operation = found
+    places = tuple(moved.index(k) for k in roles)
+    return Contraction((statement.name,), *roles, (places[0], places[1], places[2]), update[0], operation)
+
+
+def _operation(
+    scop: Scop, statement: Statement, iterators: Sequence[int]
+) -> tuple[tuple[int, int, int], Operation] | None:
+    """The roles that some iterators have in a contraction, and what it computes: of several iterators that may walk
+    through rows, the innermost one that only one operand depends on. The others are loops around a product of
+    matrices."""
     update = _updated_cell(statement)
     if update is None:
         return None
-    cell, rows = update
-    roles = _roles(moved, rows)
-    if roles is None:
-        return None
-    row, column, reduction = roles
-    operation = None if _is_straight(statement, roles) else split(scop, statement, cell, row, column, reduction)
-    if operation is None:
-        return None
-    places = tuple(moved.index(k) for k in roles)
-    return Contraction((statement.name,), row, column, reduction, (places[0], places[1], places[2]), cell, operation)
+    for roles in _roles(iterators, update[1]):
+        operation = None if _is_straight(statement, roles) else split(scop, statement, update[0], *roles)
+        if operation is not None:
+            return roles, operation
+    return None
 
 
 def _text(scop: Scop, contraction: Contraction) -> str:
@@ -137,9 +145,9 @@ def _is_plain(node: ir.Node | None) -> bool:
     return not isinstance(node, ir.StructRef)
 
 
-def _roles(iterators: Sequence[int], cell: Sequence[Vector]) -> tuple[int, int, int] | None:
-    """Row, column and reduction iterator by how they move the cell: not at all; along its last subscript alone; along
-    one other subscript."""
+def _roles(iterators: Sequence[int], cell: Sequence[Vector]) -> list[tuple[int, int, int]]:
+    """Row, column and reduction iterator by how they move the cell: along one other subscript; along its last subscript
+    alone; not at all. As many as there are rows, the innermost one first."""
 
     def moves(k: int) -> list[Fraction]:
         return [row[k] for row in cell]
@@ -147,9 +155,9 @@ def _roles(iterators: Sequence[int], cell: Sequence[Vector]) -> tuple[int, int, 
     reduction = [k for k in iterators if not any(moves(k))]
     column = [k for k in iterators if moves(k)[-1:] == [1] and not any(moves(k)[:-1])]
     row = [k for k in iterators if not any(moves(k)[-1:]) and [c for c in moves(k) if c] == [1]]
-    if not reduction or len(column) != 1 or not row:
-        return None
-    return max(row), column[0], max(reduction)
+    if not reduction or len(column) != 1:
+        return []
+    return [(k, column[0], max(reduction)) for k in sorted(row, reverse=True)]
 
 
 def pure_part(

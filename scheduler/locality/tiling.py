@@ -32,6 +32,18 @@ def tiled(node: isl.ScheduleNode, sizes: Sequence[int], *, scaled: bool) -> isl.
         return node.band_tile(multi)
 
 
+def meet_on_diagonals(node: isl.ScheduleNode, sizes: Sequence[int]) -> bool:
+    """Whether some iterations of a band's first two members, in one run of it, lie a tile apart along a diagonal: if
+    none do, the tiles of a wavefront have nothing to run in parallel. By bounds alone, whatever is left out between
+    them."""
+    partial, around = node.band_get_partial_schedule(), node.get_prefix_schedule_union_map()
+    moves = isl.UnionMap.from_multi_union_pw_aff(joined([partial.get_at(k) for k in range(2)]))
+    found = isl.Map.from_union_map(around.intersect_domain(node.get_domain()).reverse().apply_range(moves))
+    hull = isl.Map.from_basic_map(found.simple_hull())
+    apart = isl.Set(f"{{ [a, b] : a >= {sizes[0]} and b <= -{sizes[1]} }}")
+    return not hull.reverse().apply_range(hull).deltas().intersect(apart).is_empty()
+
+
 def origin(member: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
     """The largest multiple of a size that isn't larger than the member: where its tile begins."""
     return member.scale_down_val(isl.Val(size)).floor().scale_val(isl.Val(size))

@@ -24,6 +24,7 @@ from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.claims import Band
 from scopt.scheduler.decisions.decider import Decider
 from scopt.scheduler.decisions.lane_mates import spoils_lanes
+from scopt.scheduler.decisions.order_mates import slows_vectors
 from scopt.scheduler.decisions.prospects import (
     is_special,
     lacks_vectors,
@@ -134,7 +135,10 @@ class FuseLoops(Struct, frozen=True):
         def spoils(first: isl.ScheduleNode, second: isl.ScheduleNode) -> bool:
             return spoils_lanes(setting, first, second)
 
-        tree = fuse_loops(setting.scop, setting.dependences, schedule.tree, apart, streams, strips, spoils)
+        def slows(first: isl.ScheduleNode, second: isl.ScheduleNode, beside: bool) -> bool:
+            return slows_vectors(setting, first, second, beside=beside)
+
+        tree = fuse_loops(setting.scop, setting.dependences, schedule.tree, apart, streams, strips, spoils, slows)
         return _with(schedule, tree)
 
 

@@ -28,6 +28,8 @@ _NEAR = 2
 KeepsApart = Callable[[isl.ScheduleNode], bool]
 # Tells of two bands whether one loop around both should not be.
 Spoils = Callable[[isl.ScheduleNode, isl.ScheduleNode], bool]
+# The same of two innermost ones, given whether the loop around them carries nothing.
+Slows = Callable[[isl.ScheduleNode, isl.ScheduleNode, bool], bool]
 
 
 def fuse_loops(
@@ -38,15 +40,17 @@ def fuse_loops(
     streams: KeepsApart,
     strips: KeepsApart = lambda _node: False,
     spoils: Spoils = lambda _first, _second: False,
+    slows: Slows = lambda _first, _second, _beside: False,
 ) -> isl.Schedule:
     """Fuse neighbours in sequences: parallel loops where the result is parallel, sequential ones where it is legal.
 
     streams: whether a nest runs along rows, one after the other, so that it is no worse beside others that share a
     parallel loop over the rows with it in the source. strips: whether vectors of a nest with loops inside need more
     than its first member: it comes to nests of its kind alone. spoils: whether two parallel loops would be a worse
-    vector loop together. Flags of the result have to be recomputed.
+    vector loop together. slows: whether a vector loop loses by running in order with another loop; given whether the
+    rows around may run beside each other. Flags of the result have to be recomputed.
     """
-    fusion = Fusion(scop, dependences, keeps_apart, streams, strips, spoils)
+    fusion = Fusion(scop, dependences, keeps_apart, streams, strips, spoils, slows)
     return build(fusion.visit(read(tree.get_root()), None))
 
 
@@ -61,10 +65,14 @@ class Fusion:
         streams: KeepsApart = lambda _node: False,
         strips: KeepsApart = lambda _node: False,
         spoils: Spoils = lambda _first, _second: False,
+        slows: Slows = lambda _first, _second, _beside: False,
     ) -> None:
         self.scop, self.dependences = scop, dependences
         self.keeps_apart, self.streams, self.strips, self.spoils = keeps_apart, streams, strips, spoils
+        self.slows = slows
         self.loops = source_loops(scop)
+        # The loops around what is visited: their instances, and the dimensions outside of the last member.
+        self.around: list[tuple[isl.UnionSet, isl.MultiUnionPwAff | None]] = []
 
     def visit(self, tree: Tree, prefix: isl.MultiUnionPwAff | None) -> Tree:
         """Fuse below; prefix: the schedule dimensions outside."""
@@ -75,7 +83,10 @@ class Fusion:
                 inside = (
                     partial if prefix is None else prefix.intersect_domain(domain_of(tree)).flat_range_product(partial)
                 )
+                # of a band of several members, the others are around the last one
+                self.around.append((domain_of(tree), inside.drop_dims(OUT, int(inside.dim(OUT)) - 1, 1)))
                 inner = self.visit(body, inside)
+                self.around.pop()
                 if isinstance(body, Sequence) and isinstance(inner, Band):
                     # the loops inside were fused, too: one band, as far as it is permutable, can be tiled
                     return Band(partial.flat_range_product(inner.partial), inner.body)
@@ -145,6 +156,8 @@ class Fusion:
             return None  # what runs inside of a parallel loop would run in order
         if prefix is not None and any(free) and not was_parallel and self.searches_alone(first, second):
             return None
+        if prefix is not None and any(free) and not was_parallel and self.in_order_is_slow(first, second, prefix):
+            return None
         if was_parallel and self.spoils(self.node(first, prefix), self.node(second, prefix)):
             return None
         if not was_parallel and self.loses_sums(((left, left_rest, first), (right, right_rest, second)), prefix):
@@ -169,6 +182,15 @@ class Fusion:
             any(is_first_best(self.scop, one) for one in self.scop.statements if one.name in some) for some in names
         ]
         return looking[0] != looking[1]
+
+    def in_order_is_slow(self, first: Band, second: Band, prefix: isl.MultiUnionPwAff) -> bool:
+        """Whether an innermost loop loses more than it gains by running in order beside another one."""
+        if not (self.is_leaf(first) and self.is_leaf(second)):
+            return False
+        whole, outer = self.around[-1]
+        last = prefix.get_at(int(prefix.dim(OUT)) - 1).intersect_domain(whole)
+        beside = self.carries_nothing(last, whole, outer)
+        return self.slows(self.node(first, prefix), self.node(second, prefix), beside)
 
     def loses_sums(
         self,

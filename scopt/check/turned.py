@@ -102,8 +102,9 @@ class _Turned(Struct, frozen=True, eq=False):
         if own is None or not self.has_type(own, function):
             self.refuse("packs to another buffer")
             raise AssertionError
-        rank = len(subscripts_of(slot))
-        mine, theirs = list(self.linear(slot, rank)), list(self.linear(target, rank))
+        part = self.of_the_thread(slot, target)
+        rank = len(subscripts_of(slot)) - part
+        mine, theirs = (list(self.linear(one, rank, skipped=part)) for one in (slot, target))
         *outer, last = map(self.moves, mine)
         if not all(one.is_equal(other) for one, other in zip(mine, theirs, strict=True)):
             self.refuse("packs to other places")
@@ -113,6 +114,15 @@ class _Turned(Struct, frozen=True, eq=False):
             alike = [*outer, last] == [*((0, 0) for _ in outer[1:]), (0, 1), (1, 0)] and self.is_wide(own, function)
         if not alike:
             self.refuse("packs to other places")
+
+    def of_the_thread(self, slot: ir.ArrayRef, target: ir.ArrayRef) -> int:
+        """How many subscripts are the same variable of ours in both, which tells a thread's part of a buffer: 1 or 0.
+        It stays what it is while a copy is made."""
+        first, other = subscripts_of(slot)[0], subscripts_of(target)[0]
+        ours = {one.spelling for name, one in self.program.buffered.scop.arrays.items() if one.local and not one.rank}
+        ours -= {one.spelling for one in self.program.source.arrays.values()}
+        same = isinstance(first, ir.ID) and isinstance(other, ir.ID) and first.name == other.name
+        return int(same and first.name in ours and first.name not in self.packing.iterators)
 
     def has_type(self, array: Array, function: Transposed) -> bool:
         """Whether a function's elements are of an array's type, but for a typedef's name."""
@@ -151,11 +161,12 @@ class _Turned(Struct, frozen=True, eq=False):
         self.refuse("packs from something else than an array")
         raise AssertionError
 
-    def linear(self, reference: ir.ArrayRef, count: int) -> Iterator[isl.PwAff]:
+    def linear(self, reference: ir.ArrayRef, count: int, *, skipped: int = 0) -> Iterator[isl.PwAff]:
         """The subscripts, as many as are expected, as functions of the packing statement's iterators: those of the
-        call's, but for the numbers of rows and steps."""
-        found = functions(subscripts_of(reference), Subscripts.of(self.program.source, self.packing))
-        if found is None or len(subscripts_of(reference)) != count or _is_dereferenced(reference):
+        call's, but for the numbers of rows and steps. skipped: so many of them, from the outermost one on."""
+        subscripts = subscripts_of(reference)[skipped:]
+        found = functions(subscripts, Subscripts.of(self.program.source, self.packing))
+        if found is None or len(subscripts) != count or _is_dereferenced(reference):
             self.refuse("has a reference that isn't linear")
             raise AssertionError
         return (found.get_at(k) for k in range(count))

@@ -333,3 +333,12 @@ def test_what_a_vector_loop_reads_behind_a_store_and_in_the_next_iteration(
 ) -> None:
     calls = Call("S0", (ROW, J)), Call("S1", (ROW, J))
     assert held(scop_of(body, f"int n, {kinds}, int total"), nest(*calls, jammed=False, simd=True)) == found
+
+
+def test_cells_that_a_condition_adds_to_are_held_if_they_are_surely_written() -> None:
+    added = "for (j = 0; j < n; j++) if (y[j] > 1) x[i] += A[i][j];"
+    inner = For("j", Const(0), LAST, 1, Block((Call("S1", (ROW, J)),)))
+    for before, found in (("x[i] = 2;", [("x", True)]), ("y[i] = 2;", [])):
+        scop = scop_of(f"for (i = 0; i < n; i++) {{ {before} {added} }}")
+        loops = LoopNest(Block((For("i", Const(0), LAST, 1, Block((Call("S0", (ROW,)), inner))),)))
+        assert held(scop, loops) == found

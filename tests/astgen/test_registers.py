@@ -51,7 +51,7 @@ ACROSS = (
 
 def test_operands_across_their_rows_are_packed_by_calls_that_share_functions() -> None:
     _, result, nest = lowered(ACROSS)
-    text = emit(result.scop, with_transposed_copies(result, nest)).text
+    text = emit(result.scop, with_transposed_copies(result.turned, nest)).text
     assert len(result.transposed) == 2  # panels of rows and of columns differ in width
     columns, rows = (one.name for one in result.transposed)
     for name, array, target in (

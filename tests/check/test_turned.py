@@ -196,3 +196,29 @@ def test_two_loops_do_not_share_a_call() -> None:
     refused(replace(program, lowered=replace(program.lowered, turned=swapped)), "two loops")
     other = {"S0_rows0": program.lowered.turned["S0_rows1"]}
     refused(replace(program, lowered=replace(program.lowered, turned=other)), "another buffer")
+
+
+# Divisions enough for vectors of rows to pay, however long copies take.
+LINES = """for (i = 0; i < n; i++) for (j = 1; j < n; j++)
+  A[i][j] = (A[i][j - 1] + B[i][j]) / (1 + A[i][j - 1]) / (2 + A[i][j - 1]) / (3 + A[i][j - 1]) / (4 + A[i][j - 1])
+    / (5 + A[i][j - 1]) / (6 + A[i][j - 1]) / (7 + A[i][j - 1]);"""
+
+
+def test_rows_of_strips_are_turned() -> None:
+    program, _ = program_of(LINES)
+    buffered = program.buffered
+    assert {one.skew for one in buffered.turned.values()} == {0}
+    called = {call.statement for call in calls(program.nest.body)}
+    assert {"A_out_turned", "B_in_turned"} <= called
+    check_turned(program)
+    for name, turned in buffered.turned.items():
+        for other in (replace(turned, skew=1), replace(turned, row=turned.step, step=turned.row)):
+            changed = replace(buffered, turned={**buffered.turned, name: other})
+            refused(replace(program, buffered=changed), "other elements|to other places|rows to be longer")
+    for name in ("A_out", "B_in"):
+        array = f"{name[0]}_rows"
+        refused(with_body(program, name, moved(array)), "to other places")
+        # another thread's part
+        refused(with_body(program, f"{name}_turned", lambda body: named(body, "thread", "x")), "linear|to other places")
+        refused(with_body(program, name, lambda body: named(body, "thread", "n")), "linear|to other places")
+    refused(with_body(program, "B_in_turned", lambda body: named(body, "B_rows", "A_rows")), "another buffer")

@@ -76,7 +76,7 @@ def _buffered_edits(scop: Scop, buffered: Buffered) -> Iterator[tuple[str, str, 
     for name, turned in buffered.turned.items():
         for kind, other in (
             ("row and step exchanged", replace(turned, row=turned.step, step=turned.row)),
-            ("rows that all begin at one step", replace(turned, skew=0)),
+            ("rows that begin at other steps", replace(turned, skew=turned.skew + 1)),
         ):
             yield kind, name, replace(buffered, turned={**buffered.turned, name: other})
     for k, function in enumerate(buffered.transposed):

@@ -77,6 +77,17 @@ def test_stencil_runs_in_wavefronts_with_a_vector_loop_for_each_statement() -> N
     assert [mark.simd for mark in marks].count(True) == 2
 
 
+def test_loops_of_a_few_turns_in_a_time_loop_have_no_wavefronts() -> None:
+    """Turns run along with the time: no two tiles of them are on one diagonal. The loops inside are parallel."""
+    scop = scop_of(
+        """for (t = 0; t < n; t++) for (int turn = 0; turn < 2; turn++) {
+          if (turn == 0) for (i = 0; i < n; i++) for (j = 0; j < n; j++) B[i][j] = A[j][i];
+          else for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i][j] = B[i][j] + B[i][0]; }"""
+    )
+    marks = [mark for _, mark, _ in loops(scheduled(scop))]
+    assert [mark.parallel for mark in marks].count(True) == 2
+
+
 def test_seidel_is_parallel_and_not_vectorizable() -> None:
     marks = [mark for _, mark, _ in loops(scheduled(case("seidel")))]
     assert [(mark.parallel, mark.simd, mark.scalar) for mark in marks] == [(True, False, False), (False, False, True)]

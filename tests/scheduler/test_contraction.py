@@ -126,6 +126,19 @@ def test_extrema_keep_their_comparison(statement: str, op: str, keeps: bool) -> 
     assert len(contraction.operation.rows) == len(contraction.operation.columns) == 1
 
 
+def test_the_row_of_several_is_the_one_that_one_operand_depends_on() -> None:
+    params = "int n, double T[n][n][n][n], double E[n][n][n][n], double A[n][n]"
+    loops = "".join(f"for (int {name} = 0; {name} < n; {name}++) " for name in "pqrst")
+    for update, row in (
+        ("T[q][r][s][t] += A[p][q] * E[p][r][s][t]", 1),
+        ("T[q][r][s][t] += A[p][s] * E[r][q][p][t]", 3),
+    ):
+        scop = scop_of(f"{loops} {update};", params)
+        assert shape_of(scop, scop.statements[0]) == (row, 4, 0)
+    scop = scop_of(f"{loops} T[q][r][s][t] += A[t][r] * E[q][p][s][t];", params)
+    assert shape_of(scop, scop.statements[0]) is None
+
+
 def test_statements_that_do_the_same_are_one_contraction() -> None:
     scop = scop_of(
         "for (i = 0; i < n; i++) {"
