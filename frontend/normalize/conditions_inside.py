@@ -158,7 +158,7 @@ class _Maker(Struct, frozen=True, eq=False):
         everywhere = Counter(one.name for one in walk(node) if isinstance(one, ir.ID))
         counts = [[one for one in items if self.steps(one)] for items in branches]
         counted = Counter(self.counted(one) for one in (*counts[0], *counts[1]))
-        alone = {name for name, number in counted.items() if name is not None and number == everywhere[name]}
+        alone = {name for name, number in counted.items() if number == everywhere[name] and self.is_own(name)}
         apart = [[one for one in some if self.counted(one) in alone] for some in counts]
         if not alone or any(next(leaving(one), None) is not None for one in (*branches[0], *branches[1])):
             return node
@@ -175,6 +175,11 @@ class _Maker(Struct, frozen=True, eq=False):
             ],
             node.coord,
         )
+
+    def is_own(self, name: str | None) -> bool:
+        """Whether a variable can't be reached but by its name."""
+        symbol = self.symbols.get(name or "")
+        return symbol is not None and is_value(symbol)
 
     def steps(self, node: Any) -> bool:
         """Whether a statement does nothing but to add a constant to an integer variable."""
