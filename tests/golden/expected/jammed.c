@@ -11,6 +11,69 @@ static inline int scopt_threads(void) { return omp_get_max_threads(); }
 static inline int scopt_threads(void) { return 1; }
 #endif
 
+#if defined(__AVX512F__) && (defined(__clang__) || __GNUC__ >= 12)
+#define scopt_sums_0_0_vectors
+typedef double scopt_sums_0_0_v __attribute__((vector_size(64), aligned(8), may_alias));
+#define scopt_sums_0_0_low(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define scopt_sums_0_0_high(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#endif
+#if defined(__clang__)
+__attribute__((min_vector_width(512)))
+#elif defined(__GNUC__)
+__attribute__((noinline, noclone))
+#endif
+static void scopt_sums_0_0(long count, const double *row0_0, const double *row0_1, const double *row0_2, const double *row0_3, const double *row0_4, const double *row0_5, const double *row0_6, const double *row0_7, const double *restrict common0, double *restrict own0) {
+  long k = 0;
+#ifdef scopt_sums_0_0_vectors
+  scopt_sums_0_0_v own0_0 = *(const scopt_sums_0_0_v *)(own0 + 0);
+  for (; k + 8 <= count; k += 8) {
+    {
+      scopt_sums_0_0_v r0a0 = *(const scopt_sums_0_0_v *)(row0_0 + k);
+      scopt_sums_0_0_v r0a1 = *(const scopt_sums_0_0_v *)(row0_1 + k);
+      scopt_sums_0_0_v r0a2 = *(const scopt_sums_0_0_v *)(row0_2 + k);
+      scopt_sums_0_0_v r0a3 = *(const scopt_sums_0_0_v *)(row0_3 + k);
+      scopt_sums_0_0_v r0a4 = *(const scopt_sums_0_0_v *)(row0_4 + k);
+      scopt_sums_0_0_v r0a5 = *(const scopt_sums_0_0_v *)(row0_5 + k);
+      scopt_sums_0_0_v r0a6 = *(const scopt_sums_0_0_v *)(row0_6 + k);
+      scopt_sums_0_0_v r0a7 = *(const scopt_sums_0_0_v *)(row0_7 + k);
+      scopt_sums_0_0_v r0b0 = scopt_sums_0_0_low(r0a0, r0a4), r0b1 = scopt_sums_0_0_high(r0a0, r0a4);
+      scopt_sums_0_0_v r0b2 = scopt_sums_0_0_low(r0a1, r0a5), r0b3 = scopt_sums_0_0_high(r0a1, r0a5);
+      scopt_sums_0_0_v r0b4 = scopt_sums_0_0_low(r0a2, r0a6), r0b5 = scopt_sums_0_0_high(r0a2, r0a6);
+      scopt_sums_0_0_v r0b6 = scopt_sums_0_0_low(r0a3, r0a7), r0b7 = scopt_sums_0_0_high(r0a3, r0a7);
+      scopt_sums_0_0_v r0c0 = scopt_sums_0_0_low(r0b0, r0b4), r0c1 = scopt_sums_0_0_high(r0b0, r0b4);
+      scopt_sums_0_0_v r0c2 = scopt_sums_0_0_low(r0b1, r0b5), r0c3 = scopt_sums_0_0_high(r0b1, r0b5);
+      scopt_sums_0_0_v r0c4 = scopt_sums_0_0_low(r0b2, r0b6), r0c5 = scopt_sums_0_0_high(r0b2, r0b6);
+      scopt_sums_0_0_v r0c6 = scopt_sums_0_0_low(r0b3, r0b7), r0c7 = scopt_sums_0_0_high(r0b3, r0b7);
+      scopt_sums_0_0_v r0d0 = scopt_sums_0_0_low(r0c0, r0c4), r0d1 = scopt_sums_0_0_high(r0c0, r0c4);
+      scopt_sums_0_0_v r0d2 = scopt_sums_0_0_low(r0c1, r0c5), r0d3 = scopt_sums_0_0_high(r0c1, r0c5);
+      scopt_sums_0_0_v r0d4 = scopt_sums_0_0_low(r0c2, r0c6), r0d5 = scopt_sums_0_0_high(r0c2, r0c6);
+      scopt_sums_0_0_v r0d6 = scopt_sums_0_0_low(r0c3, r0c7), r0d7 = scopt_sums_0_0_high(r0c3, r0c7);
+      own0_0 += r0d0 * common0[k + 0];
+      own0_0 += r0d1 * common0[k + 1];
+      own0_0 += r0d2 * common0[k + 2];
+      own0_0 += r0d3 * common0[k + 3];
+      own0_0 += r0d4 * common0[k + 4];
+      own0_0 += r0d5 * common0[k + 5];
+      own0_0 += r0d6 * common0[k + 6];
+      own0_0 += r0d7 * common0[k + 7];
+    }
+  }
+  *(scopt_sums_0_0_v *)(own0 + 0) = own0_0;
+#endif
+  double own0_at0 = own0[0], own0_at1 = own0[1], own0_at2 = own0[2], own0_at3 = own0[3], own0_at4 = own0[4], own0_at5 = own0[5], own0_at6 = own0[6], own0_at7 = own0[7];
+  for (; k < count; k++) {
+    own0_at0 += row0_0[k] * common0[k];
+    own0_at1 += row0_1[k] * common0[k];
+    own0_at2 += row0_2[k] * common0[k];
+    own0_at3 += row0_3[k] * common0[k];
+    own0_at4 += row0_4[k] * common0[k];
+    own0_at5 += row0_5[k] * common0[k];
+    own0_at6 += row0_6[k] * common0[k];
+    own0_at7 += row0_7[k] * common0[k];
+  }
+  own0[0] = own0_at0; own0[1] = own0_at1; own0[2] = own0_at2; own0[3] = own0_at3; own0[4] = own0_at4; own0[5] = own0_at5; own0[6] = own0_at6; own0[7] = own0_at7;
+}
+
 // scopt:
 /* Sums over rows, over columns, and a triangular solver: eight rows at a time. */
 void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[restrict m])
@@ -30,31 +93,7 @@ void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[
         #pragma omp parallel for firstprivate(A, m, n, x, y) schedule(static)
         for (long i = 0; i < n; i += 8)
           if (i + 8 <= n) {
-            if (m > 0) {
-              double x_0 = x[i], x_1 = x[i + 1], x_2 = x[i + 2], x_3 = x[i + 3];
-              double x_4 = x[i + 4], x_5 = x[i + 5], x_6 = x[i + 6], x_7 = x[i + 7];
-              for (long j = 0; j < m; j++) {
-                x_0 += A[i][j] * y[j];
-                x_1 += A[i + 1][j] * y[j];
-                scopt_apart();
-                x_2 += A[i + 2][j] * y[j];
-                x_3 += A[i + 3][j] * y[j];
-                scopt_apart();
-                x_4 += A[i + 4][j] * y[j];
-                x_5 += A[i + 5][j] * y[j];
-                scopt_apart();
-                x_6 += A[i + 6][j] * y[j];
-                x_7 += A[i + 7][j] * y[j];
-              }
-              x[i] = x_0;
-              x[i + 1] = x_1;
-              x[i + 2] = x_2;
-              x[i + 3] = x_3;
-              x[i + 4] = x_4;
-              x[i + 5] = x_5;
-              x[i + 6] = x_6;
-              x[i + 7] = x_7;
-            }
+            scopt_sums_0_0(((long)m), &A[i][0], &A[i + 1][0], &A[i + 2][0], &A[i + 3][0], &A[i + 4][0], &A[i + 5][0], &A[i + 6][0], &A[i + 7][0], &y[0], &x[i]);
           } else {
             for (long i2 = i; i2 < n; i2++)
               if (m > 0) {
@@ -67,31 +106,7 @@ void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[
       } else {
         for (long i = 0; i < n; i += 8)
           if (i + 8 <= n) {
-            if (m > 0) {
-              double x_0 = x[i], x_1 = x[i + 1], x_2 = x[i + 2], x_3 = x[i + 3];
-              double x_4 = x[i + 4], x_5 = x[i + 5], x_6 = x[i + 6], x_7 = x[i + 7];
-              for (long j = 0; j < m; j++) {
-                x_0 += A[i][j] * y[j];
-                x_1 += A[i + 1][j] * y[j];
-                scopt_apart();
-                x_2 += A[i + 2][j] * y[j];
-                x_3 += A[i + 3][j] * y[j];
-                scopt_apart();
-                x_4 += A[i + 4][j] * y[j];
-                x_5 += A[i + 5][j] * y[j];
-                scopt_apart();
-                x_6 += A[i + 6][j] * y[j];
-                x_7 += A[i + 7][j] * y[j];
-              }
-              x[i] = x_0;
-              x[i + 1] = x_1;
-              x[i + 2] = x_2;
-              x[i + 3] = x_3;
-              x[i + 4] = x_4;
-              x[i + 5] = x_5;
-              x[i + 6] = x_6;
-              x[i + 7] = x_7;
-            }
+            scopt_sums_0_0(((long)m), &A[i][0], &A[i + 1][0], &A[i + 2][0], &A[i + 3][0], &A[i + 4][0], &A[i + 5][0], &A[i + 6][0], &A[i + 7][0], &y[0], &x[i]);
           } else {
             for (long i2 = i; i2 < n; i2++)
               if (m > 0) {
