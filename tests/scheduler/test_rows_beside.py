@@ -60,7 +60,8 @@ def test_rows_of_which_one_has_an_element_at_a_time_are_neither_strips_nor_vecto
 def test_loops_that_compute_for_longer_than_they_wait_stay_along_their_rows() -> None:
     body = "for (i = 0; i < n; i++) { double s = 0.0; for (j = 0; j < m; j++) s += TERM; A[i][0] = s; }"
     quick, slow = "B[i][j]", "B[i][j] / (B[i][j] + 2.0) / (B[i][j] + 3.0) / (B[i][j] + 4.0)"
-    assert blocks(body.replace("TERM", quick)) and not blocks(body.replace("TERM", slow))
+    assert blocks(body.replace("TERM", quick))
+    assert not blocks(body.replace("TERM", slow))
 
 
 def test_whole_statements_read_their_rows_variables_where_their_loops_run() -> None:
