@@ -75,14 +75,23 @@ def rows_of_strip(scop: Scop, options: Options, rows: Rows) -> int:
     """Rows of a strip: fewer where their buffers would be too large."""
     if rows.together:
         return rows.together
-    estimates = {p.name: p.estimate for p in scop.parameters}
-    size = sum(bytes_a_row(scop.arrays[one.array], one, estimates) for one in rows.places.buffers)
-    machine = options.machine
+    size, machine = _bytes_a_row(scop, rows), options.machine
     user, least = options.tile_sizes, least_strip_rows(machine)
     count = fitted_rows(machine, user, rows.members[0]) if user else strip_rows(machine, streams=rows.streams)
     while count > least and size * count > strip_bytes(machine):
         count = max(count // 2 // least * least, least)
     return count
+
+
+def stays_in_caches(scop: Scop, options: Options, rows: Rows) -> bool:
+    """Whether a strip's buffers stay in the last cache at least: else all that strips take to them and back comes from
+    memory once more."""
+    return _bytes_a_row(scop, rows) * least_strip_rows(options.machine) <= options.machine.caches[-1].share
+
+
+def _bytes_a_row(scop: Scop, rows: Rows) -> int:
+    estimates = {p.name: p.estimate for p in scop.parameters}
+    return sum(bytes_a_row(scop.arrays[one.array], one, estimates) for one in rows.places.buffers)
 
 
 def is_left(scop: Scop, rows: Rows) -> bool:

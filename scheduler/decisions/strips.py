@@ -30,7 +30,7 @@ from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.shared_loops import has_few
-from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, is_left, rows_of_strip
+from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, is_left, rows_of_strip, stays_in_caches
 from scopt.scheduler.decisions.strip_chains import Chains
 from scopt.scheduler.decisions.strip_claims import (
     alone_claim,
@@ -215,7 +215,8 @@ class _Builder(Struct):
         if is_mixed(self.scop, node, member, lane, self.options):
             return None
         rows = self.rows((node,), (member,), lane)
-        return rows if rows is not None and (rows.places.buffers or rows.places.scalars) else None
+        needed = rows is not None and (rows.places.buffers or rows.places.scalars)
+        return rows if needed and rows is not None and stays_in_caches(self.scop, self.options, rows) else None
 
     def is_work(self, rows: Rows) -> bool:
         """Whether buffers are for nothing but what each row computes for itself: nothing is copied."""
