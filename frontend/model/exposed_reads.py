@@ -17,6 +17,9 @@ from scopt.poly.isl_utils import project_out_params
 # Places in a text, each followed by the iterator of the loop there, and its step.
 Moment = tuple[int | tuple[str, int], ...]
 
+# Pieces of what is written at most: more take long to compare.
+_MOST = 100
+
 
 class Timed(Struct, frozen=True, eq=False):
     """When an access takes place, and the cells for the values of the iterators of loops inside of the statement."""
@@ -43,6 +46,8 @@ def without_own_values(accesses: Sequence[RawAccess], timed: Mapping[Any, Timed]
         if access.array not in written:
             moments = [_at(timed[one], longest) for one in before]
             written[access.array] = isl.Map.coalesce(_union(moments))
+        if written[access.array].n_basic_map() > _MOST:
+            continue
         read = _at(timed[k], longest)
         times = read.domain().get_space()
         earlier = isl.Map.lex_gt(times).apply_range(written[access.array])
