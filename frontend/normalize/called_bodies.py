@@ -56,7 +56,7 @@ def with_called_bodies(tu: TranslationUnit, region: Region, symbols: Mapping[str
     )
     bodies = _Bodies(tu, region, own, Arguments(tu, region))
     items = bodies.items(region.items, dict(symbols), ())
-    if same_items(items, region.items) or is_long(items):
+    if same_items(items, region.items) or is_long(items, symbols, region.symbolic):
         return Called(region.items)
     return Called(tuple(items), frozenset(bodies.names))
 

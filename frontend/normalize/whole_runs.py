@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from scopt import ir
+from scopt.frontend.normalize.once import is_short_block, runs_once
 from scopt.frontend.normalize.opaque import blocking, out_of_statements
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.symbols import Symbol, constant_value
@@ -74,13 +75,14 @@ def with_whole_runs(
     return tuple(map(change, items)), frozenset(blocks)
 
 
-def is_long(items: Iterable[Any]) -> bool:
-    """Whether there are more stores and loops than can be taken together in any way."""
+def is_long(items: Iterable[Any], symbols: Mapping[str, Symbol], symbolic: Mapping[str, int]) -> bool:
+    """Whether there are more stores and loops than can be taken together, and no blocks can be made of them."""
+    items = tuple(items)
     stores = sum(
         isinstance(node, ir.For) or (isinstance(node, ir.Assignment) and not isinstance(node.lvalue, ir.ID))
         for node in walk(*items)
     )
-    return stores > LONGEST
+    return stores > LONGEST or (stores > MOST and not with_whole_runs(items, symbols, symbolic)[1])
 
 
 def _statements(node: Any) -> int:
@@ -88,8 +90,12 @@ def _statements(node: Any) -> int:
     match node:
         case None | ir.EmptyStatement() | ir.Decl(init=None):
             return 0
+        case ir.Decl(init=ir.InitList(exprs=values)):
+            return len(values)  # which become assignments
         case ir.Compound():
             return sum(map(_statements, node.block_items or ()))
+        case ir.DoWhile() if is_short_block(node):
+            return _statements(node.stmt)
         case ir.For() if blocking(node) is None:
             return _statements(node.stmt)
         case ir.If():
@@ -139,6 +145,8 @@ class _Finder(Struct, frozen=True, eq=False):
         match node:
             case ir.Compound():
                 return all(self.is_short(one, spans) for one in node.block_items or ())
+            case ir.DoWhile():
+                return runs_once(node) and self.is_short(node.stmt, spans)
             case ir.For():
                 span = self.span_of(node, spans)
                 return bool(span) and blocking(node) is None and self.is_short(node.stmt, {**spans, **span})
