@@ -66,7 +66,13 @@ def _lengths(nodes: Iterable[Any]) -> Counter[str]:
     products = [node for node in nodes if isinstance(node, ir.BinaryOp) and node.op == "*" and id(node) not in heads]
     below = {id(one) for node in products for side in (node.left, node.right) for one in walk(side)}
     outermost = [node for node in products if id(node) not in below]
-    return Counter(side.name for node in outermost for side in (node.left, node.right) if isinstance(side, ir.ID))
+    sides = [pair for node in outermost for pair in ((node.left, node.right), (node.right, node.left))]
+    # Of `k * 2 * n`, rows are longer.
+    return Counter(
+        side.name
+        for side, other in sides
+        if isinstance(side, ir.ID) and not (isinstance(other, ir.BinaryOp) and other.op == "*")
+    )
 
 
 def _head(node: Any) -> tuple[str, str, list[Any]] | None:

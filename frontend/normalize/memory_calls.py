@@ -8,7 +8,7 @@ leaves out, such as the gaps in structures, a call copies. ``memmove`` goes from
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
@@ -31,6 +31,7 @@ _BYTE, _INT_BITS = 8, 32
 _LIBRARY = ("memset", "memcpy", "memmove", "bzero")
 MEMORY_CALLS = {f"{prefix}{name}": name for prefix in ("", "__builtin_") for name in _LIBRARY}
 _MEMORY = (ir.ArrayRef, ir.StructRef)
+_CELLS = (ir.ArrayRef, ir.UnaryOp, ir.FuncCall)
 
 
 def with_memory_loops(
@@ -161,7 +162,9 @@ class _Call(Struct, frozen=True, eq=False):
         while isinstance(node, ir.Cast):
             node = node.expr
         typed = self.types.pointer(node)
-        if typed is None:
+        inner = node.expr if isinstance(node, ir.UnaryOp) and node.op == "&" else node
+        indices = [part for one in _indices(inner) for part in walk(one)]
+        if typed is None or any(isinstance(one, _CELLS) for one in indices):
             raise NoElementsError
         match node:
             case ir.UnaryOp(op="&", expr=ir.ArrayRef(name=base, subscript=subscript)):
@@ -174,11 +177,18 @@ class _Call(Struct, frozen=True, eq=False):
                 return _Place(node.left, ir.UnaryOp("-", cast(self.maker.tu.long_type, node.right)), typed)
         return _Place(node, None, typed)
 
+    def may_be_written(self, node: Any) -> bool:
+        """Whether a call may write what a part of its arguments is read from, which loops would read again."""
+        symbol = self.types.scope.get(node.name) if isinstance(node, ir.ID) else None
+        return isinstance(node, _CELLS) or (symbol is not None and (symbol.address_taken or symbol.kind == "global"))
+
     def value(self, byte: Any, kind: Typed) -> Any:
         """What a number is all of whose bytes are the same."""
         known = constant_value(byte, self.types.scope)
         if known == 0:
             return number(0)
+        if known is None and any(map(self.may_be_written, walk(byte))):
+            raise NoElementsError
         if not kind.type.integer or kind.type.bits < _BYTE or kind.type.spelling == "_Bool":
             raise NoElementsError
         if kind.type.bits == _BYTE:
@@ -294,6 +304,20 @@ class _Call(Struct, frozen=True, eq=False):
                 else:
                     known[k] += sign * value
         return known[0] - known[1] if sorted(terms[0]) == sorted(terms[1]) else None
+
+
+def _indices(node: Any) -> Iterator[Any]:
+    """What is added to a pointer, and the subscripts of an array."""
+    match node:
+        case ir.BinaryOp():
+            yield from _indices(node.left)
+            yield node.right
+        case ir.ArrayRef():
+            yield from _indices(node.name)
+            yield node.subscript
+        case ir.StructRef() | ir.Cast() | ir.UnaryOp():
+            for part in node.parts:
+                yield from _indices(part)
 
 
 def _terms(node: Any, sign: int) -> list[tuple[int, Any]]:

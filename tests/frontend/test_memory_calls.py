@@ -106,6 +106,8 @@ def test_loops(call: str, array: str) -> None:
         "memcpy(a, w, n * sizeof(double))",
         "memmove(a + m, a, n * sizeof(double))",  # in which direction?
         "memset(w++, 0, sizeof(int))",
+        "memset(c, c[0] + 1, n)",  # may be written there
+        "memset(w + w[0], 0, n * sizeof(int))",
         "struct gaps g; memset(&g, 0, sizeof g)",
         "long double l[2]; memset(l, 0, sizeof l)",
     ],

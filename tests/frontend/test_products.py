@@ -83,8 +83,8 @@ def test_a_product_of_what_may_be_written_is_tested() -> None:
     assert "<= (unsigned long)&size" in text
 
 
-def test_loops_through_all_of_an_array_go_through_its_rows() -> None:
-    """Taken as one row they would need n_m <= m."""
+def test_rows_and_the_whole_of_an_array_are_one_region_by_rows() -> None:
+    """As they stand they would need n_m <= m."""
     text = """void f(int n, int m, double *restrict x, double *restrict y) {
   for (int i = 0; i < n * m; i++) x[i] = 0;
   for (int i = 0; i < n; i++)
