@@ -18,7 +18,7 @@ from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.skipping import has_searches
 from scopt.ir.expr import names
 from scopt.ir.marked_schedule import MarkedSchedule
-from scopt.ir.nest import Call, For, LoopNest, Name
+from scopt.ir.nest import Block, Call, For, LoopNest, Name
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import used_names
 from scopt.machine import Machine
@@ -42,9 +42,11 @@ def gains_too_little(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machine
     made = marked.strips or marked.tilings or marked.packed
     if made or any(call.statement not in known for _, call in calls):
         return False  # what is made of statements is for something
-    if has_searches(scop, nest) or has_masks(scop, nest) or reads_ahead(scop, nest):
-        return False
     gaining = {call.statement for path, call in calls if any(_gains(loop, call) for loop in path)}
+    for item in nest.body.items:
+        part = LoopNest(Block((item,)))
+        if has_searches(scop, part) or has_masks(scop, part) or reads_ahead(scop, part):
+            gaining |= {call.statement for _, call in calls_with_loops(part.body, ())}
     if not gaining:
         return False  # another question
     often = {call.statement for path, call in calls if not _is_as_it_was(path, call)} | gaining

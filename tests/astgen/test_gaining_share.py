@@ -42,3 +42,11 @@ def test_a_deep_nest_that_gains_beside_one_that_does_not() -> None:
     product = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) a[i][j] += b[i][k];"
     chain = "for (int i = 1; i < n; i++) s = s * 0.5 + a[i][(int)s % n];"
     assert "region.transformed" in ids(result(marked(product, chain)))
+
+
+def test_a_search_beside_a_deep_nest_in_order() -> None:
+    search = "int best = 0; for (int j = 1; j < n; j++) if (a[0][j] < a[0][best]) best = j; r[best] = 1;"
+    assert "region.transformed" in ids(result(marked(search)))
+    made = result(marked(CHAINED, search))
+    assert "region.no-gain" in ids(made)
+    assert "region.transformed" not in ids(made)
