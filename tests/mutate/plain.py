@@ -363,6 +363,23 @@ DISTANCES = marked(
     before="  int s;",
 )
 
+# Rows of floating-point numbers that are summed up as lanes.
+LANES = marked(
+    "lanes",
+    (Operand("A", "n", "m + 3"), Operand("x", "m"), Operand("y", "n")),
+    """
+  for (int i = 0; i < n; i++) {
+    double s = y[i], t = 0.0;
+    for (int j = 0; j < m; j++) {
+      double d = A[i][j] - x[j];
+      s += d * d;
+      t -= A[i][j + 3] * x[j];
+    }
+    y[i] = s * t;
+  }""",
+    ((1, 1), (9, 3), (17, 40), (70, 41)),
+)
+
 WINDOWS = marked(
     "windows",
     (

@@ -40,6 +40,7 @@ SAMPLE = tuple(
         "nearest",
         "correlation",
         "distances",
+        "lanes",
         "windows",
     )
 )

@@ -34,7 +34,8 @@ def blocks(body: str, params: str = ARRAYS, options: Options | None = None) -> l
     """How many rows the blocks have, in the order of the text."""
     result = optimize(source_of(body, params), options or Options())
     made = in_one_form(result.text.decode()).partition("#pragma scop\n")[2]
-    return [int(step) for step in re.findall(r"\bi \+= (\d+)\)", made)] if "scopt_apart" in made else []
+    beside = "scopt_apart" in made or "scopt_sums_" in made
+    return [int(step) for step in re.findall(r"\bi \+= (\d+)\)", made)] if beside else []
 
 
 def text(body: str, params: str = ARRAYS, options: Options | None = None) -> str:
