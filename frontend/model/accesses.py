@@ -66,7 +66,8 @@ class AccessCollector(Struct):
     @property
     def reader(self) -> SubscriptReader:
         bound = next((name for name in sorted(self.met) if self.domain.find_dim_by_name(PARAM, name) >= 0), "")
-        return SubscriptReader(self.names, self.domain, self.iterators, self.inner, not self.conditional, bound)
+        certain = not self.conditional
+        return SubscriptReader(self.names, self.domain, self.iterators, self.inner, certain, bound, self.values)
 
     def settle(self, name: str) -> None:
         """A variable has been set."""
@@ -378,9 +379,7 @@ class AccessCollector(Struct):
         if anywhere is not None:
             exact, cells, unknown = False, all_elements(array).intersect_params(self.domain), [anywhere]
         else:
-            exact, cells, unknown = replace(self.reader, inner={**self.values, **self.inner}).elements(
-                array, subscripts
-            )
+            exact, cells, unknown = self.reader.elements(array, subscripts)
             if any(cells.find_dim_by_name(PARAM, name) >= 0 for name in self.values):
                 cells = self.reader.bounded(array, subscripts, cells)
         if kind != "read":

@@ -25,7 +25,7 @@ from scopt.poly.isl_utils import constant_pw_aff, project_out_params
 class SubscriptReader(Struct, frozen=True, eq=False):
     """Where subscripts stand. domain: of the iterators there, and of the parameters. inner: iterators of loops inside
     of the statement. certain: what is there is executed for all of the domain. bound: a variable that loops there go up
-    to, and which has another value in each instance; empty without any."""
+    to, and which has another value in each instance; empty without any. values: such variables where they keep it."""
 
     names: Names
     domain: isl.Set
@@ -33,6 +33,7 @@ class SubscriptReader(Struct, frozen=True, eq=False):
     inner: Mapping[str, CType]
     certain: bool = True
     bound: str = ""
+    values: Mapping[str, CType] = {}
 
     def note(self, array: Array, subscript: Any | None) -> None:
         """Remember a subscript that may be one into rows of rows; None: one of several, so that there are no rows. One
@@ -85,7 +86,7 @@ class SubscriptReader(Struct, frozen=True, eq=False):
     def elements(self, array: Array, subscripts: Sequence[Any]) -> tuple[bool, isl.Set, list[NotAffine]]:
         """The accessed elements as a set over the array's space, with the iterators as parameters; whether these are
         exactly those; and why subscripts aren't affine, which may have any value then."""
-        scope = self.names.scope(self.domain, self.inner)
+        scope = self.names.scope(self.domain, {**self.values, **self.inner})
         known: dict[int, isl.PwAff] = {}
         unknown: list[NotAffine] = []
         between: dict[int, tuple[int, int] | None] = {}
@@ -127,8 +128,8 @@ class SubscriptReader(Struct, frozen=True, eq=False):
         """A subscript that leaves its row reaches an element of another row, which the model would take for a different
         one.
 
-        Refused where it happens whatever the parameters are; where it depends on them, or on data, the declared extents
-        are trusted.
+        Refused where it happens whatever the parameters are; where it depends on them, or on data, as values in loops'
+        bounds are, the declared extents are trusted.
         """
         size = array.sizes[position]
         if position == 0 or size is None or not self.certain:

@@ -49,7 +49,7 @@ def test_strips_are_asked_for_half_as_many_rows_as_one_has() -> None:
       for (int i = 1; i < n; i++) if (A[i][j] > top) top = A[i][j];
       y[j] = top; }"""
     text = text_of(body)
-    assert "&& m > 15) {" in text[: text.index("#pragma omp")]
+    assert "&& m > 15, 1)) {" in text[: text.index("#pragma omp")]
 
 
 def test_wavefronts_of_threads_alone_are_asked_for_their_work() -> None:

@@ -19,6 +19,7 @@ from tests.check.planted import (
     LAST,
     MATRICES,
     PRODUCT,
+    ROWS,
     SWEEP,
     TRIANGULAR,
     check,
@@ -32,6 +33,8 @@ from tests.check.planted import (
 )
 
 Fault = Callable[[Program], Program]
+# Where calls that copy many cells say how many rows these are in, and how many steps there are along each.
+LINES, STEPS = -2, -1
 
 
 @pytest.mark.parametrize("body", [FACTORIZATION, LAST], ids=["factorization", "panels that the last tiles write"])
@@ -73,6 +76,19 @@ def shorter(*statements: str, lower: int = 0, upper: int = -1) -> Fault:
         ):
             return (replace(item, lower=plus(item.lower, lower), upper=plus(item.upper, upper)),)
         return (item,)
+
+    return lambda program: with_nest(program, visit)
+
+
+def fewer(statement: str, position: int) -> Fault:
+    """Calls that copy many cells copy less. position: of the number of rows, or of each one's cells, in the call."""
+
+    def visit(item: Item) -> tuple[Item, ...]:
+        if not isinstance(item, Call) or item.statement != statement:
+            return (item,)
+        arguments = list(item.args)
+        arguments[position] = plus(arguments[position], -1)
+        return (replace(item, args=tuple(arguments)),)
 
     return lambda program: with_nest(program, visit)
 
@@ -160,6 +176,30 @@ def test_faults_in_a_product_in_place(fault: Fault, match: str) -> None:
     ],
 )
 def test_faults_in_strips(fault: Fault, match: str) -> None:
+    program, deps = program_of(SWEEP, ROWS)
+    assert not program.buffered.turned
+    refused(fault(program), deps, match)
+
+
+@pytest.mark.parametrize(
+    ("fault", "match"),
+    [
+        pytest.param(dropped("B_in_turned"), "'B_rows'", id="nothing is copied in"),
+        pytest.param(dropped("A_out_turned"), "'A'|'A_rows'", id="nothing is copied out"),
+        pytest.param(fewer("B_in_turned", STEPS), "'B_rows'", id="a column less is copied in"),
+        pytest.param(fewer("B_in_turned", LINES), "'B_rows'", id="a row less is copied in"),
+        pytest.param(fewer("A_out_turned", STEPS), "'A'|'A_rows'", id="a column less is copied out"),
+        pytest.param(fewer("A_out_turned", LINES), "'A'|'A_rows'", id="a row less is copied out"),
+        pytest.param(behind("B_in_turned", "S1_rows"), "copied in too late", id="copied in too late"),
+        pytest.param(behind("S1_rows", "A_out_turned"), "copied out too early", id="copied out too early"),
+        pytest.param(behind("thread", "B_in_turned"), "thread", id="the thread is chosen too late"),
+        pytest.param(shared, "is shared", id="threads share their number"),
+        pytest.param(moved("B_in_turned", "B"), "packs something else", id="other cells are copied in"),
+        pytest.param(moved("A_out_turned", "A"), "packs something else", id="other cells are overwritten"),
+        pytest.param(narrower("[32]", "[31]"), "packs to other places", id="room for fewer rows"),
+    ],
+)
+def test_faults_in_strips_that_are_turned(fault: Fault, match: str) -> None:
     program, deps = program_of(SWEEP)
     refused(fault(program), deps, match)
 
@@ -193,10 +233,19 @@ def test_faults_in_panels(fault: Fault, match: str) -> None:
 # --- from a stage to the outcome --------------------------------------------------------------------------------------
 
 
-def test_a_region_with_a_fault_is_transformed_otherwise() -> None:
-    assert not planted.given_up(SWEEP, MATRICES, "strips-and-panels", lambda buffered: buffered)
+@pytest.mark.parametrize(
+    ("params", "store", "others"),
+    [
+        pytest.param(ROWS, "A_out", [shorter("B_in"), behind("B_in", "S1_rows")], id="loops"),
+        pytest.param(
+            MATRICES, "A_out_turned", [fewer("B_in_turned", STEPS), behind("B_in_turned", "S1_rows")], id="calls"
+        ),
+    ],
+)
+def test_a_region_with_a_fault_is_transformed_otherwise(params: str, store: str, others: list[Fault]) -> None:
+    assert not planted.given_up(SWEEP, params, "strips-and-panels", lambda buffered: buffered)
     other = planted.moved("A")
-    planting = lambda buffered: replace(buffered, scop=planted.with_statement(buffered.scop, "A_out", other))  # noqa: E731
-    assert planted.given_up(SWEEP, MATRICES, "strips-and-panels", planting)
-    for fault in (dropped("A_out"), shared, shorter("B_in"), behind("B_in", "S1_rows")):
-        assert planted.given_up(SWEEP, MATRICES, "held-cells", fault)
+    planting = lambda buffered: replace(buffered, scop=planted.with_statement(buffered.scop, store, other))  # noqa: E731
+    assert planted.given_up(SWEEP, params, "strips-and-panels", planting)
+    for fault in (dropped(store), shared, *others):
+        assert planted.given_up(SWEEP, params, "held-cells", fault)

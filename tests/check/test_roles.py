@@ -8,7 +8,7 @@ import pytest
 
 from scopt import ir
 from scopt.astgen.lower.body_syntax import integer
-from tests.check.planted import MATRICES, PRODUCT, SWEEP, moved, program_of, refused, with_body
+from tests.check.planted import MATRICES, PRODUCT, ROWS, SWEEP, moved, program_of, refused, with_body
 
 Change = Callable[[ir.Node], ir.Node]
 
@@ -42,5 +42,5 @@ def operator(op: str) -> Change:
     ],
 )
 def test_other_statements_are_refused(body: str, statement: str, change: Change, match: str) -> None:
-    program, deps = program_of(body, MATRICES)
+    program, deps = program_of(body, ROWS if body is SWEEP else MATRICES)
     refused(with_body(program, statement, change), deps, match)

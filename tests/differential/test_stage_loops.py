@@ -86,7 +86,7 @@ def test_small_distances_have_texts_of_their_own() -> None:
     k, (T, body) = 4, FUNCTIONS[4]
     source = f"void f{k}(int n, {T} *x)\n{{\n  {body}\n}}\n"
     text = pipeline.optimize(source.encode(), Options(autodetect=True)).text.decode()
-    assert [f"if (b == {value}" in text for value in range(4)] == [True, True, True, False]
+    assert [f"(b == {value} && i_blocks >= 0, 1)" in text for value in range(4)] == [True, True, True, False]
 
 
 def test_a_marked_region_is_taken_in_parts() -> None:

@@ -240,7 +240,7 @@ def test_sums_that_write_nothing_gain_where_rows_are_long_or_cached() -> None:
     """Short rows from memory, many at a time, would keep prefetchers from following any: threads take one by one."""
     made = text(SUMMED, POINTERS)
     assert blocks(SUMMED, POINTERS) == [8]
-    short, _, others = made.partition("if (m <= 511 && n >= 2054) {")[2].partition("} else if")
+    short, _, others = made.partition("if (m <= 511 && n >= 2054) {")[2].partition("\n    } else ")
     assert "omp parallel for" in short
     assert "i += 8" not in short
     assert others.index("omp parallel for") < others.index("i += 8")

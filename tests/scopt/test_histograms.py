@@ -94,7 +94,7 @@ def test_sums_that_round_are_left_to_the_option(tmp_path: Path, capsys: pytest.C
 def test_the_whole_array_is_kept_apart() -> None:
     """Characters may be part of anything, and any cell of h may be touched."""
     text = (
-        b"static int h[256];\nvoid f(int n, const unsigned char *key)\n{\n  for "
+        b"int h[256];\nvoid f(int n, const unsigned char *key)\n{\n  for "
         b"(int i = 0; i < n; i++)\n    h[key[i] & 7]++;\n}\n"
     )
     result = pipeline.optimize(text, Options(autodetect=True)).text.decode()
