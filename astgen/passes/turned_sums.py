@@ -28,6 +28,8 @@ from scopt.ir.walks import same_tree, used_names, walk, with_nodes
 from scopt.machine import Machine
 from scopt.poly.linear import subscript_rows
 
+# What calls are named by, behind a statement's name.
+SUMMED = "_summed"
 _FLOATING = ("float", "double")
 # Steps that a block has at most: shorter rows have none, or one.
 _FEW = 8
@@ -124,7 +126,7 @@ class _Maker(Struct, eq=False):
         function = self.function(parts, tuple(updates))
         if function is None:
             return None
-        name, inside = f"{statements[0].name}_summed", [*iterators, "$count"]
+        name, inside = f"{statements[0].name}{SUMMED}", [*iterators, "$count"]
         domain = isl.Set(f"{{ {name}[{', '.join(f'x{k}' for k in range(len(inside)))}] }}")
         body = call(function.name, [ir.ID("$count"), *parts.arguments()])
         return _Sum(statement_of(self.source, name, domain, inside, body), summed)

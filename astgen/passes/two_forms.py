@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.astgen.emit.loop_work import is_tile_loop, without_threads
+from scopt.astgen.passes.turned_sums import SUMMED
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import conjunction, exceeds, linear, subtract
 from scopt.ir.nest import And, Block, Compare, Condition, Exceeds, For, Hold, If, LoopNest, Name, Or, Threads
@@ -109,7 +110,10 @@ def _is_without_tiles(loop: For) -> bool:
 
 
 def _has_rows_beside(loop: For) -> bool:
-    return any(isinstance(one, For) and one.mark.beside for one in items(loop.body))
+    """Whether some rows run beside each other, in loops or in calls."""
+    if any(isinstance(one, For) and one.mark.beside for one in items(loop.body)):
+        return True
+    return any(one.statement.endswith(SUMMED) for one in calls(loop.body))
 
 
 def _is_of_blocks(loop: For) -> bool:
