@@ -110,6 +110,14 @@ def test_arrays_that_each_iteration_fills_as_far_as_data_say(body: str, private:
     assert not scop_of(text, PARAMS, before=before, after="s = w[2];").arrays["w"].private
 
 
+def test_extents_are_trusted_where_data_say_how_far_loops_go() -> None:
+    loop = "for (i = 0; i < n; i++) {{ t = idx[i]; for (k = t; k < 90; k++) A[0][{}] += x[i]; }}"
+    scop = scop_of(loop.format("k"), PARAMS)
+    assert "A" in {access.array for statement in scop.statements for access in statement.accesses}
+    with pytest.raises(Refusal, match="leaves its extent"):
+        scop_of(loop.format("k - 90"), PARAMS)
+
+
 def test_a_variable_that_a_loop_goes_up_to_is_read() -> None:
     scop = scop_of("for (i = 0; i < n; i++) { t = idx[i]; for (k = 0; k < t; k++) y[i] += x[k]; }", PARAMS)
     assert [a.kind for a in scop.statements[1].accesses if a.array == "t" and not a.relation.is_empty()] == ["read"]

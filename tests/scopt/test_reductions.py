@@ -86,7 +86,9 @@ def test_forms(statement: str, expected: str) -> None:
         "if (x[i] > s) s += x[i];",
         "if (a[0] > 3) a[0]++;",
         "if (x[i] > 0) s += 1; else s -= 1;",
-        "if (x[i] > 0) { s += 1; y[i] = 0; }",
+        "if (x[i] > 0) { s += 1; x[i] = 0; }",
+        "if (x[i] > 0) { s += 1; y[i] = s; }",
+        "if (x[i] > 0) { a[0] += 1; y[i] = 0; }",
         "a[0] += x[i];",
         "a[0] = a[0] && b[i];",
         "a[0] <<= 1;",
@@ -95,6 +97,12 @@ def test_forms(statement: str, expected: str) -> None:
 )
 def test_other_forms(statement: str) -> None:
     assert operator(statement) == ""
+
+
+def test_a_sum_beside_a_store_is_one_apart_from_it() -> None:
+    found = scop("for (i = 0; i < n; i++) { if (x[i] > 0) { s += 1; y[i] = 0; } }")
+    updates = [update_of(found, one) for one in found.statements]
+    assert [one.operator if one is not None else "" for one in updates] == ["+", ""]
 
 
 def allowed(statement: str) -> list[str]:
