@@ -37,15 +37,24 @@ _CELLS = (ir.ArrayRef, ir.UnaryOp, ir.FuncCall)
 def with_memory_loops(
     items: Iterable[Any], tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol]
 ) -> tuple[Any, ...]:
-    """The statements of a region, with loops in the place of such calls. symbols: what names mean where it begins."""
+    """The statements of a region, with loops in the place of such calls. symbols: what names mean where it begins.
+    Where nothing else is done, and nobody asks for it, the library is quicker."""
     items = tuple(items)
-    if not any(_called(node, tu) for node in walk(*items)):
+    if not any(_called(node, tu) for node in walk(*items)) or (not region.marked and _calls_alone(items)):
         return items
     inside = {node.name for node in walk(*items) if isinstance(node, (ir.Decl, ir.ID))}
     maker, scope = _Maker(tu, region, tu.reserved | inside), dict(symbols)
     for name in inside & symbols.keys():
         scope[name] = with_macro_sizes(symbols[name], tu, region.symbolic, symbols)
     return tuple(maker.statement(item, scope) for item in items)
+
+
+def _calls_alone(items: Iterable[Any]) -> bool:
+    """Whether some statements set nothing, but for iterators of loops."""
+    loops = [node for node in walk(*items) if isinstance(node, ir.For)]
+    heads = {id(node) for loop in loops for node in walk(loop.init, loop.next)}
+    sets = (node for node in walk(*items) if isinstance(node, (ir.Assignment, ir.UnaryOp)) and id(node) not in heads)
+    return not any(isinstance(node, ir.Assignment) or node.op in ("++", "p++", "--", "p--") for node in sets)
 
 
 def _called(node: Any, tu: TranslationUnit) -> str | None:
