@@ -17,12 +17,9 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_statement import PlainGenerator
+from scopt.astgen.lower.register_turns import Turns
 from scopt.ir.scop import CType
 from scopt.ir.walks import walk, with_nodes
-from scopt.machine.targets import SHUFFLES
-
-# One letter a round.
-_LETTERS = "abcdef"
 
 
 class Update(Struct, frozen=True, eq=False):
@@ -55,7 +52,7 @@ class RowSums(Struct, frozen=True, eq=False):
     @property
     def text(self) -> str:
         """The definition, with what it needs."""
-        return "\n".join((*self.vector_type(), *self.function(), ""))
+        return "\n".join((*self.turns.definitions(), *self.function(), ""))
 
     def same(self, other: RowSums) -> bool:
         """Whether another function does the same."""
@@ -69,31 +66,18 @@ class RowSums(Struct, frozen=True, eq=False):
     # --- pieces -------------------------------------------------------------------------------------------------------
 
     @property
-    def vector(self) -> str:
-        return f"{self.name}_v"
+    def turns(self) -> Turns:
+        return Turns(self.name, self.type, self.lanes)
 
-    def vector_type(self) -> Iterator[str]:
-        lanes, element = self.lanes, self.type.bits // 8
-        yield f"#if defined({SHUFFLES[lanes * element]}) && (defined(__clang__) || __GNUC__ >= 12)"
-        yield f"#define {self.name}_vectors"
-        yield (
-            f"typedef {self.type.spelling} {self.vector} __attribute__((vector_size({lanes * element}), "
-            f"aligned({element}), may_alias));"
-        )
-        for half, first in (("low", 0), ("high", lanes // 2)):
-            turned = ", ".join(f"{first + k}, {lanes + first + k}" for k in range(lanes // 2))
-            yield f"#define {self.name}_{half}(a, b) __builtin_shufflevector(a, b, {turned})"
-        yield "#endif"
+    @property
+    def vector(self) -> str:
+        return self.turns.vector
 
     def function(self) -> Iterator[str]:
-        yield "#if defined(__clang__)"
-        yield f"__attribute__((min_vector_width({8 * self.lanes * (self.type.bits // 8)})))"
-        yield "#elif defined(__GNUC__)"
-        yield "__attribute__((noinline, noclone))"
-        yield "#endif"
+        yield from self.turns.attributes()
         yield f"static void {self.name}({', '.join(self.parameters())}) {{"
         yield f"  {self.long_type} k = 0;"
-        yield f"#ifdef {self.name}_vectors"
+        yield f"#ifdef {self.turns.has_vectors}"
         yield from (f"  {line}" for line in self.vectors())
         yield "#endif"
         yield from (f"  {line}" for line in self.singles())
@@ -127,21 +111,15 @@ class RowSums(Struct, frozen=True, eq=False):
                     yield f"*({self.vector} *)({cell} + {block * self.lanes}) = {cell}_{block};"
 
     def block(self, block: int) -> Iterator[str]:
-        """Rows as lanes. Each round puts the elements of two vectors, that are half of all apart, one by one beside
-        each other."""
-        half, rounds = self.lanes // 2, self.lanes.bit_length() - 1
-        for row in range(self.rows):
-            before = f"r{row}{_LETTERS[0]}"
+        """Rows as lanes."""
+        prefixes = [f"r{row}" for row in range(self.rows)]
+        for row, prefix in enumerate(prefixes):
+            before = self.turns.before(prefix)
             for k in range(self.lanes):
                 yield f"{self.vector} {before}{k} = *(const {self.vector} *)(row{row}_{block * self.lanes + k} + k);"
-            for letter in _LETTERS[1 : 1 + rounds]:
-                after = f"r{row}{letter}"
-                for k in range(half):
-                    first, second = (f"{self.name}_{way}({before}{k}, {before}{k + half})" for way in ("low", "high"))
-                    yield f"{self.vector} {after}{2 * k} = {first}, {after}{2 * k + 1} = {second};"
-                before = after
+            yield from self.turns.rounds(prefix)
         for k in range(self.lanes):
-            rows = [f"r{row}{_LETTERS[rounds]}{k}" for row in range(self.rows)]
+            rows = [f"{self.turns.after(prefix)}{k}" for prefix in prefixes]
             common = [f"common{one}[k + {k}]" for one in range(self.common)]
             yield from self.step(self.vector, rows, common, [f"own{one}_{block}" for one in range(self.own)])
 

@@ -2,9 +2,9 @@
 a transposition, through vectors.
 
 Element by element such a copy writes, or reads, a line for each of its elements. Here as many rows as a vector has
-lanes, eight at most, by as many steps are read along the rows, turned in registers in rounds of perfect shuffles (Van
-Loan, "Computational Frameworks for the Fast Fourier Transform", 1992, section 2.2), and written along the panel. Only
-where the target has such vectors; elsewhere, and for what is left, it copies one by one.
+lanes, eight at most, by as many steps are read along the rows, turned in registers
+(`scopt.astgen.lower.register_turns`), and written along the panel. Only where the target has such vectors; elsewhere,
+and for what is left, it copies one by one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_statement import PlainGenerator
+from scopt.astgen.lower.register_turns import Turns
 from scopt.ir.references import is_cell
 from scopt.ir.scop import CType, Scop, Statement
 from scopt.ir.walks import walk, with_nodes
@@ -24,9 +25,8 @@ from scopt.machine.costs import vector_lanes
 from scopt.machine.targets import SHUFFLES
 from scopt.poly.linear import subscript_rows
 
-# Of vectors that are turned at a time: each is a variable, and one of its letters a round. Narrow elements fill vectors
-# of so many bytes.
-_MOST_LANES, _LETTERS, _LEAST_BYTES = 8, "abcdef", 32
+# Of vectors that are turned at a time: each is a variable. Narrow elements fill vectors of so many bytes.
+_MOST_LANES, _LEAST_BYTES = 8, 32
 
 
 class Transposed(Struct, frozen=True, eq=False):
@@ -51,7 +51,7 @@ class Transposed(Struct, frozen=True, eq=False):
     @property
     def text(self) -> str:
         """The definition, with what it needs."""
-        return "\n".join((*self.vector_type(), *self.function(), ""))
+        return "\n".join((*self.turns.definitions(), *self.function(), ""))
 
     def same(self, other: Transposed) -> bool:
         """Whether another function does the same."""
@@ -60,37 +60,15 @@ class Transposed(Struct, frozen=True, eq=False):
     # --- pieces -------------------------------------------------------------------------------------------------------
 
     @property
+    def turns(self) -> Turns:
+        return Turns(self.name, self.type, self.lanes)
+
+    @property
     def vector(self) -> str:
-        return f"{self.name}_v"
-
-    @property
-    def has_vectors(self) -> str:
-        """A macro that is defined where there are such vectors."""
-        return f"{self.name}_vectors"
-
-    @property
-    def bytes(self) -> int:
-        return self.type.bits // 8
-
-    def vector_type(self) -> Iterator[str]:
-        lanes, size = self.lanes, self.lanes * self.bytes
-        yield f"#if defined({SHUFFLES[size]}) && (defined(__clang__) || __GNUC__ >= 12)"
-        yield f"#define {self.has_vectors}"
-        yield (
-            f"typedef {self.type.spelling} {self.vector} __attribute__((vector_size({size}), "
-            f"aligned({self.bytes}), may_alias));"
-        )
-        for half, first in (("low", 0), ("high", lanes // 2)):
-            turned = ", ".join(f"{first + k}, {lanes + first + k}" for k in range(lanes // 2))
-            yield f"#define {self.name}_{half}(a, b) __builtin_shufflevector(a, b, {turned})"
-        yield "#endif"
+        return self.turns.vector
 
     def function(self) -> Iterator[str]:
-        yield "#if defined(__clang__)"
-        yield f"__attribute__((min_vector_width({8 * self.lanes * self.bytes})))"
-        yield "#elif defined(__GNUC__)"
-        yield "__attribute__((noinline, noclone))"
-        yield "#endif"
+        yield from self.turns.attributes()
         long, kind = self.long_type, self.type.spelling
         scalars = "".join(f", {kind} scalar{k}" for k in range(len(self.scalars)))
         row, panel = f"{kind} *restrict {self.row}", f"{kind} *restrict {self.panel}"
@@ -101,7 +79,7 @@ class Transposed(Struct, frozen=True, eq=False):
         if not self.back:
             (outer, most), (inner, least) = (inner, least), (outer, most)
         yield f"  {long} {outer} = 0;"
-        yield f"#ifdef {self.has_vectors}"
+        yield f"#ifdef {self.turns.has_vectors}"
         yield f"  for (; {outer} + {self.lanes} <= {most}; {outer} += {self.lanes}) {{"
         yield f"    {long} {inner} = 0;"
         yield f"    for (; {inner} + {self.lanes} <= {least}; {inner} += {self.lanes}) {{"
@@ -131,24 +109,18 @@ class Transposed(Struct, frozen=True, eq=False):
         return f"{there} = {here};" if self.back else f"{here} = {self.value(there)};"
 
     def block(self) -> Iterator[str]:
-        """As many rows and steps as lanes. Each round puts the elements of two vectors, that are half of all apart, one
-        by one beside each other."""
-        half = self.lanes // 2
+        """As many rows and steps as lanes."""
+        before, after = self.turns.before(), self.turns.after()
         along = [f"{self.row} + (i + {k}) * length + k" for k in range(self.lanes)]
         across = [f"{self.panel} + (k + {k}) * {self.width} + i" for k in range(self.lanes)]
         sources, targets = (across, along) if self.back else (along, across)
         for k, source in enumerate(sources):
-            yield f"{self.vector} a{k} = *(const {self.vector} *)({source});"
+            yield f"{self.vector} {before}{k} = *(const {self.vector} *)({source});"
         if self.operand is not self.source:
-            yield " ".join(f"a{k} = {self.value(f'a{k}')};" for k in range(self.lanes))
-        before, rounds = _LETTERS[0], self.lanes.bit_length() - 1
-        for after in _LETTERS[1 : 1 + rounds]:
-            for k in range(half):
-                first, second = (f"{self.name}_{which}({before}{k}, {before}{k + half})" for which in ("low", "high"))
-                yield f"{self.vector} {after}{2 * k} = {first}, {after}{2 * k + 1} = {second};"
-            before = after
+            yield " ".join(f"{before}{k} = {self.value(f'{before}{k}')};" for k in range(self.lanes))
+        yield from self.turns.rounds()
         for k, target in enumerate(targets):
-            yield f"*({self.vector} *)({target}) = {before}{k};"
+            yield f"*({self.vector} *)({target}) = {after}{k};"
 
     def value(self, source: str) -> str:
         """The operand for an element, or for a vector of them."""

@@ -100,7 +100,8 @@ def _reachable(own: isl.PwAff, start: isl.PwAff, step: int, around: isl.Set) -> 
         if least.is_int() and most.is_int() and int(most.to_python()) - int(least.to_python()) < size:
             first = constant_pw_aff(int((least if forward else most).to_python()))
             steps = own.sub(same).mod_val(isl.Val(size)).eq_set(constant_pw_aff(0))
-            return (own.ge_set(first) if forward else own.le_set(first)).intersect(steps)
+            place = own.ge_set(first) if forward else own.le_set(first)
+            return place.intersect(steps).intersect(start.domain())
     reachable = own.ge_set(start) if forward else own.le_set(start)
     if size > 1:
         reachable = reachable.intersect(own.sub(start).mod_val(isl.Val(size)).eq_set(constant_pw_aff(0)))
