@@ -163,7 +163,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     called = with_called_bodies(tu, region, outer)
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
     normal, anew = normalized(tu, replace(region, items=called.items), outer)
-    plain_items, lengths = with_loops_by_rows(normal, tu.reserved) if by_rows else (normal, ())
+    plain_items, lengths = with_loops_by_rows(normal, tu.reserved, outer) if by_rows else (normal, ())
     unique = _named_once(tu, _plain_statements(tu, region, plain_items, outer), outer)
     items, constants, tables = without_tables(unique.items, unique.declared, outer, tu.reserved | ISL_WORDS)
     _refuse_visible(region)

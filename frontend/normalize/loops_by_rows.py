@@ -7,25 +7,31 @@ The iterations are the same ones in the same order as long as a row has no negat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from itertools import count
 from typing import Any
 
 from scopt import ir
 from scopt.frontend.normalize.element_loops import counting
 from scopt.frontend.normalize.tree_rewriting import substituted
+from scopt.frontend.syntax.symbols import Symbol, ctype_of
 from scopt.ir.effects import effects
 from scopt.ir.walks import rebuilt, walk
 
 _SIGNED = (["int"], ["long"], ["long", "int"], ["long", "long"], ["int64_t"], ["int32_t"], ["ptrdiff_t"])
 _LEAVING = (ir.Break, ir.Goto, ir.Label, ir.Return)
+_INT_BITS = 32
 
 
-def with_loops_by_rows(items: Iterable[Any], reserved: Collection[str]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+def with_loops_by_rows(
+    items: Iterable[Any], reserved: Collection[str], symbols: Mapping[str, Symbol]
+) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     """The statements of a region in that form, and the lengths of rows, which mustn't be negative. reserved: names
-    that new iterators must not have."""
+    that new iterators must not have; symbols: what names mean around the region."""
     items = tuple(items)
     nodes = list(walk(*items))
+    declared = {node.name for node in nodes if isinstance(node, ir.Decl)}
+    around = {name: symbol for name, symbol in symbols.items() if name not in declared}
     lengths = _lengths(nodes)
     changed_names = effects(*items).changed
     taken = {*reserved, *(node.name for node in nodes if isinstance(node, (ir.Decl, ir.ID)))}
@@ -33,7 +39,7 @@ def with_loops_by_rows(items: Iterable[Any], reserved: Collection[str]) -> tuple
     required: dict[str, None] = {}
 
     def change(node: Any) -> Any:
-        found = _head(node)
+        found = _head(node, around)
         if found is None or any(isinstance(one, _LEAVING) for one in walk(node.stmt)):
             return node
         name, spelling, factors = found
@@ -75,7 +81,7 @@ def _lengths(nodes: Iterable[Any]) -> Counter[str]:
     )
 
 
-def _head(node: Any) -> tuple[str, str, list[Any]] | None:
+def _head(node: Any, symbols: Mapping[str, Symbol]) -> tuple[str, str, list[Any]] | None:
     """The iterator of a loop from zero, its type, and the factors of what it ends at, if these are several."""
     match node:
         case ir.For(
@@ -83,15 +89,29 @@ def _head(node: Any) -> tuple[str, str, list[Any]] | None:
             cond=ir.BinaryOp(op="<", left=ir.ID(name=tested), right=end),
             next=ir.UnaryOp(op="++" | "p++", expr=ir.ID(name=stepped)),
         ) if name == tested == stepped and isinstance(kind, ir.IdentifierType) and list(kind.names) in _SIGNED:
-            factors = _factors(end)
-            return (name, " ".join(kind.names), factors) if len(factors) > 1 else None
+            factors = _factors(end, symbols)
+            return (name, " ".join(kind.names), factors) if factors is not None and len(factors) > 1 else None
     return None
 
 
-def _factors(node: Any) -> list[Any]:
+def _factors(node: Any, symbols: Mapping[str, Symbol]) -> list[Any] | None:
+    """The factors of a product whose value is that of the numbers that they are; None where a conversion or arithmetic
+    modulo some power of two may make another one of it."""
     match node:
         case ir.BinaryOp(op="*"):
-            return [*_factors(node.left), *_factors(node.right)]
+            left, right = _factors(node.left, symbols), _factors(node.right, symbols)
+            return None if left is None or right is None else [*left, *right]
         case ir.Cast(expr=ir.ID() as inner):
-            return [inner]
-    return [node]
+            made = ctype_of(node.to_type, symbols)
+            wide = made.integer and made.bits >= (_INT_BITS if made.signed else 2 * _INT_BITS)
+            found = _factors(inner, symbols) if wide else None
+            return found if found and symbols[inner.name].type.bits <= made.bits else None
+        case ir.ID(name=name):
+            symbol = symbols.get(name)
+            if symbol is None or symbol.pointer or symbol.dims or not symbol.type.integer:
+                return None
+            exact = symbol.type.signed or symbol.type.bits < _INT_BITS or symbol.type.bits == 2 * _INT_BITS
+            return [node] if exact else None
+        case ir.Constant(type="int"):
+            return [node]
+    return None

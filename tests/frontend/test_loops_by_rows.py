@@ -33,3 +33,26 @@ def test_results_are_the_same(run_c: Callable[..., str]) -> None:
     assert "row_1" in text
     assert "w >= 0" in text
     assert run_c(text, "-O1", "-ffp-contract=off", name="after") == run_c(SOURCE, "-O1", "-ffp-contract=off", name="b")
+
+
+CONVERTED = """#include <stdio.h>
+static double a[10000], b[10000], c[10000], d[10000];
+void fill(double x, int w, int big, unsigned u) {
+  for (int i = 0; i < (int)x * w; i++) a[i] += 1;
+  for (int i = 0; i < (unsigned char)big * w; i++) b[i] += 3;
+  for (int i = 0; i < x * w; i++) c[i] += 2;
+  for (int i = 0; i < u * w; i++) d[i] += 5;
+  for (int y = 0; y < big; y++)
+    for (int x = 0; x < w; x++) b[y * w + x] = a[y * w + x] * 2 + b[y * w + x] + c[y * w + x] + d[y * w + x];
+}
+int main(void) {
+  fill(2.5, 10, 300, (1u << 30) * 2 + 3);
+  for (int i = 0; i < 10000; i++) printf("%g ", b[i]);
+  return 0;
+}
+"""
+
+
+def test_products_that_arent_those_of_the_numbers_stay(run_c: Callable[..., str]) -> None:
+    text = optimize(CONVERTED, Options(eager=True, autodetect=True)).text.decode()
+    assert run_c(text, "-O1", name="after") == run_c(CONVERTED, "-O1", name="b")
