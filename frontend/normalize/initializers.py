@@ -122,17 +122,22 @@ def _given(cell: Any, typed: Typed, value: Any, types: Types) -> Iterator[Any]:
         return
     if not typed.array and not typed.composite:
         raise _NoListError
-    position = 0
-    for one in exprs:
+    position, seen = 0, set[int]()
+    for k, one in enumerate(exprs):
         inner, (part, kind) = one, (cell, typed)
         if isinstance(one, ir.NamedInitializer):
             inner = one.expr
+            if len(one.name) > 1 and k < len(exprs) - 1:
+                raise _NoListError  # what follows is a part of the same part
             for depth, designator in enumerate(one.name):
                 where = _position(designator, kind, types)
                 position = where if depth == 0 else position
                 part, kind = _part(part, kind, where, types)
         else:
             part, kind = _part(cell, typed, position, types)
+        if position in seen:
+            raise _NoListError  # the last one counts, a zero among them
+        seen.add(position)
         yield from _given(part, kind, inner, types)
         position += 1
 

@@ -56,6 +56,8 @@ def test_elements_are_assigned() -> None:
         "static double s[2] = {1, 2}",
         "double s[2][2] = {1, 2, 3}",  # without all braces
         'char s[4] = "abc"',
+        "double s[40] = {[3] = a[i], [3] = 0}",  # the last one counts
+        "struct { double x[2], y; } s = {.x[0] = a[i], 7}",  # 7 is that of x[1]
     ],
 )
 def test_other_lists(declared: str) -> None:
