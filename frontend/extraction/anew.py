@@ -113,13 +113,13 @@ def _may_be_work(array: Array) -> bool:
 def _first_reads(region: Walk, body: Any, place: Where) -> set[str] | None:
     """The arrays of which an iteration may read what was there before; None if that isn't known."""
     names = replace(access_names(region, body, place), survey=Survey())
-    collector = AccessCollector(names, place.domain, place.iterators)
     block = copied(body)
+    updated = frozenset(_updated(block))
+    collector = AccessCollector(names, place.domain, place.iterators, added_to=updated)
     try:
         collector.whole(block, block=True)
     except Refusal:
         return None
-    updated = set(_updated(block))
     return {
         access.array
         for access in collector.found
@@ -128,8 +128,8 @@ def _first_reads(region: Walk, body: Any, place: Where) -> set[str] | None:
 
 
 def _updated(node: Any) -> Iterator[Any]:
-    """The cells that statements only add to, or the like: what was there before gets nowhere but there. A cell that
-    something else reads has a write before that."""
+    """The cells that statements only add to, or the like: what was there before gets nowhere but there, as long as
+    whatever else reads the cell finds a write before that which leaves nothing of it."""
     match node:
         case ir.Assignment(op=op, lvalue=cell) if op != "=":
             yield cell

@@ -43,6 +43,7 @@ class AccessCollector(Struct):
     divided: references to arrays that hold rows, and what stands in their place; scattered: those of what stands there
       that may be to any cell, and why.
     branches: by the reference, the cells of writes that only their conditions make may-writes.
+    added_to: references to cells whose writes keep something of what was there, so that these aren't covered by them.
     """
 
     names: Names
@@ -62,6 +63,7 @@ class AccessCollector(Struct):
     divided: dict[Any, ir.ArrayRef] = field(default_factory=dict)
     scattered: dict[Any, NotAffine] = field(default_factory=dict)
     branches: dict[Any, Cell] = field(default_factory=dict)
+    added_to: frozenset[Any] = frozenset()
 
     @property
     def reader(self) -> SubscriptReader:
@@ -390,7 +392,7 @@ class AccessCollector(Struct):
         """Note an access. Iterators of loops inside the statement are parameters until the loops end."""
         if array.rank and self.has_loops and kind == "read":
             cells = self.covered.left(array, cells)
-        elif array.rank and self.has_loops and kind == "write":
+        elif array.rank and self.has_loops and kind == "write" and node not in self.added_to:
             self.covered.write(array.name, cells)
         bound = any(cells.find_dim_by_name(PARAM, name) >= 0 for name in self.met)  # by a value that nobody knows
         if kind == "write" and (self.conditional or bound):
