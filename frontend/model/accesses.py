@@ -34,8 +34,7 @@ class AccessCollector(Struct):
     """Collects the accesses of one statement.
 
     domain: the parameter set of the enclosing loops. `conditional` writes become may-writes. `inner` iterators are
-    those of loops inside an opaque statement; they are projected out of the relations. `local_names` are declared
-    inside the statement and no business of others.
+    those of loops inside an opaque statement, and projected out of the relations. `local_names`: declared inside.
     unknown: why subscripts of written arrays aren't affine, so that the writes may reach any element.
     assigned: scalars that the statement has surely assigned by now, so that a read doesn't see what was there before
       it; covered: cells of arrays likewise, in statements with loops.
