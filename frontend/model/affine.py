@@ -18,9 +18,14 @@ from scopt import ir
 from scopt.frontend.normalize.formulas import formula_of
 from scopt.frontend.syntax.constructs import construct_text
 from scopt.ir.scop import CType
-from scopt.poly.isl_utils import constant_pw_aff, param_pw_aff, universe_params
+from scopt.poly.isl_utils import constant_pw_aff, param_pw_aff, passes, universe_params
 
+# No object has more bytes, and no loop as many iterations.
+LARGEST = 1 << 56
 INT = CType("int", integer=True, signed=True, bits=32)
+UNSIGNED = CType("unsigned int", integer=True, signed=False, bits=32)
+LONG = CType("long", integer=True, signed=True, bits=64)
+UNSIGNED_LONG = CType("unsigned long", integer=True, signed=False, bits=64)
 _COMPARE: Mapping[str, Callable[[isl.PwAff, isl.PwAff], isl.Set]] = {
     "<": isl.PwAff.lt_set,
     "<=": isl.PwAff.le_set,
@@ -169,28 +174,15 @@ def _constant(node: ir.Constant) -> Value:
             raise NotAffine("nonlinear", f"character constant {node.value} in an affine expression", node)
         return Value(constant_pw_aff(ord(node.value[1])), INT)
     digits = text.rstrip("ul")
-    base = (
-        16
-        if digits.startswith("0x")
-        else 2
-        if digits.startswith("0b")
-        else 8
-        if digits.startswith("0") and digits != "0"
-        else 10
-    )
+    suffix, decimal = text[len(digits) :], digits == "0" or not digits.startswith("0")
+    base = 10 if decimal else {"0x": 16, "0b": 2}.get(digits[:2], 8)
     value = int(digits, base)
-    unsigned = "u" in text[len(digits) :]
-    long = "l" in text[len(digits) :] or value >= 1 << (32 if unsigned else 31)
-    if base != 10 and not long and value >= 1 << 31:
-        unsigned = True
-    return Value(
-        constant_pw_aff(value),
-        CType("unsigned long" if unsigned else "long", True, False, not unsigned, 64)
-        if long
-        else CType("unsigned int", True, False, False, 32)
-        if unsigned
-        else INT,
-    )
+    for ctype in (INT, UNSIGNED, LONG, UNSIGNED_LONG):  # C11, 6.4.4.1
+        wide_enough = ctype.bits == LONG.bits or "l" not in suffix
+        signs = not ctype.signed if "u" in suffix else ctype.signed or not decimal
+        if wide_enough and signs and value < 1 << (ctype.bits - ctype.signed):
+            return Value(constant_pw_aff(value), ctype)
+    raise NotAffine("nonlinear", f"'{node.value}' has no integer type", node)
 
 
 def _promote(value: Value) -> Value:
@@ -361,8 +353,8 @@ def converted(value: Value, target: CType, scope: Scope, node: Any) -> Value:
     low = -(1 << (target.bits - 1)) if target.signed else 0
     high = (1 << (target.bits - 1 if target.signed else target.bits)) - 1
     inside = value.aff.ge_set(constant_pw_aff(low)).intersect(value.aff.le_set(constant_pw_aff(high)))
-    if target.signed and target.bits == 64 and not source.signed:
-        inside = value.aff.ge_set(constant_pw_aff(low))  # no object is that large: half of the unsigned range is enough
+    if target.signed and target.bits == 64 and not source.signed and not passes(value.aff, high, LARGEST):
+        inside = value.aff.ge_set(constant_pw_aff(low))  # half of the unsigned range is enough
     if not assured(scope, inside):
         raise NotAffine(
             "narrowing", f"the conversion to '{target.spelling}' may change the value", node, "use a wider signed type"

@@ -25,6 +25,15 @@ def constant_pw_aff(value: int) -> isl.PwAff:
     return isl.PwAff(f"{{ [({value})] }}")
 
 
+def passes(value: isl.PwAff, bound: int, largest: int) -> bool:
+    """Whether a value may be greater than a bound where no parameter is further than `largest` from zero."""
+    above = value.gt_set(constant_pw_aff(bound))
+    for position in range(above.dim(PARAM)):
+        above = above.lower_bound_val(PARAM, position, isl.Val(-largest))
+        above = above.upper_bound_val(PARAM, position, isl.Val(largest))
+    return not above.is_empty()
+
+
 def universe_params() -> isl.Set:
     """The unconstrained set of parameter values."""
     return isl.Set("{ : }")

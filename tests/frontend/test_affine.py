@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from scopt import ir
-from scopt.frontend.model.affine import INT, NotAffine, Scope, affine, condition, type_range
+from scopt.frontend.model.affine import INT, LONG, NotAffine, Scope, affine, condition, type_range
 from scopt.ir.from_pycparser import parse_c
 from scopt.ir.scop import CType
 
@@ -120,3 +120,38 @@ def test_comparison_of_signed_with_unsigned() -> None:
         expression("i < n"), Scope(lookup, domain=isl.Set("[i] -> { : i >= 0 }"), ranges=lambda: type_range("i", INT))
     )
     assert holds.is_equal(isl.Set("[i, n] -> { : i < n }"))
+
+
+@pytest.mark.parametrize(
+    ("literal", "signed", "bits"),
+    [
+        ("2147483647", True, 32),
+        ("2147483648", True, 64),
+        ("0x7fffffff", True, 32),
+        ("0x80000000", False, 32),
+        ("037777777777", False, 32),
+        ("0xffffffff", False, 32),
+        ("0x100000000", True, 64),
+        ("0xffffffffL", True, 64),
+        ("0xf000000000000000", False, 64),
+        ("0xf000000000000000LL", False, 64),
+        ("4294967295u", False, 32),
+        ("4294967296u", False, 64),
+        ("0", True, 32),
+        ("0ul", False, 64),
+    ],
+)
+def test_types_of_constants(literal: str, signed: bool, bits: int) -> None:
+    found = affine(expression(literal), Scope(lambda name, node: INT)).type
+    assert (found.signed, found.bits) == (signed, bits)
+
+
+@pytest.mark.parametrize("text", ["(long)0xf000000000000000LL", "(long)(h + 0x8000000000000000)", "(int)4294967295"])
+def test_conversions_of_large_constants_are_refused(text: str) -> None:
+    unsigned = CType("unsigned long", integer=True, signed=False, bits=64)
+    target = LONG if "(long)" in text else INT
+    few = isl.Set("[h] -> { : 0 <= h <= 9 }")
+    scope = Scope(lambda name, node: unsigned, domain=few, cast_type=lambda node: target)
+    assert evaluated(affine(expression("(long)(h + 7)"), scope).aff, {"h": 2}) == 9
+    with pytest.raises(NotAffine):
+        affine(expression(text), scope)
