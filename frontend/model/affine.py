@@ -93,7 +93,11 @@ def always(scope: Scope, condition: isl.Set) -> bool:
 
 def assured(scope: Scope, condition: isl.Set) -> bool:
     """Whether `condition` holds everywhere in the scope's domain, or is taken for granted from now on."""
-    return always(scope, condition) or scope.assume(scope.domain.intersect(scope.ranges()).subtract(condition))
+    place = scope.domain.intersect(scope.ranges())
+    if place.is_subset(condition):
+        return True
+    # That a place is never reached is no assumption to make.
+    return not place.is_disjoint(condition) and scope.assume(place.subtract(condition))
 
 
 def affine(node: Any, scope: Scope) -> Value:

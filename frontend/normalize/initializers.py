@@ -122,7 +122,7 @@ def _given(cell: Any, typed: Typed, value: Any, types: Types) -> Iterator[Any]:
         return
     if not typed.array and not typed.composite:
         raise _NoListError
-    position, seen = 0, set[int]()
+    position, found = 0, dict[int, tuple[Any, Typed, Any]]()
     for k, one in enumerate(exprs):
         inner, (part, kind) = one, (cell, typed)
         if isinstance(one, ir.NamedInitializer):
@@ -135,11 +135,12 @@ def _given(cell: Any, typed: Typed, value: Any, types: Types) -> Iterator[Any]:
                 part, kind = _part(part, kind, where, types)
         else:
             part, kind = _part(cell, typed, position, types)
-        if position in seen:
-            raise _NoListError  # the last one counts, a zero among them
-        seen.add(position)
-        yield from _given(part, kind, inner, types)
+        if found.pop(position, None) is not None and isinstance(one, ir.NamedInitializer) and len(one.name) > 1:
+            raise _NoListError
+        found[position] = part, kind, inner  # the last one counts
         position += 1
+    for part, kind, inner in found.values():
+        yield from _given(part, kind, inner, types)
 
 
 def _position(designator: Any, typed: Typed, types: Types) -> int:

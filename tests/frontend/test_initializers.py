@@ -22,13 +22,13 @@ static void f(int n, double *restrict r, const double *restrict a) {
     row s = {a[i]};
     short m[2][2] = {{1, (short)70000}, {(short)i}};
     vec w[3] = {[1] = {.y = {[1] = 3.5f}, .x = (float)i}, {9, {1}}};
-    float many[70] = {1, [60] = 4, (float)i};
+    float many[70] = {1, [5] = (float)i, [60] = 4, (float)i, [5] = 0, [0] = 2};
     for (int j = 0; j < n; j++) {
       s[0] += a[j], s[1] -= a[j];
       z.x += (float)a[j], z.y[1] += v.y[0];
     }
     r[i] = s[0] + s[1] * s[2] + m[0][1] + m[1][0] * m[1][1] + v.x * v.y[1] + z.x + z.y[0] + z.y[1];
-    r[i] += w[1].y[1] * w[1].x + w[2].y[0] + many[0] + many[59] * 2 + many[60] * 3 + many[61] * 5 + w[0].x;
+    r[i] += w[1].y[1] * w[1].x + w[2].y[0] + many[0] + many[59] * 2 + many[60] * 3 + many[61] * 5 + many[5] + w[0].x;
   }
 #pragma endscop
 }
@@ -56,7 +56,6 @@ def test_elements_are_assigned() -> None:
         "static double s[2] = {1, 2}",
         "double s[2][2] = {1, 2, 3}",  # without all braces
         'char s[4] = "abc"',
-        "double s[40] = {[3] = a[i], [3] = 0}",  # the last one counts
         "struct { double x[2], y; } s = {.x[0] = a[i], 7}",  # 7 is that of x[1]
     ],
 )
