@@ -274,7 +274,7 @@ def _with_nests(tu: TranslationUnit, done: dict[int, _Done], options: Options, e
     for _ in range(MOST_LEVELS):
         if not slow:
             break
-        from scopt.frontend.region.parts import nests_of  # one run in many needs it
+        from scopt.frontend.region.parts import less_shared, nests_of  # one run in many needs it
 
         options = replace(options, budget=max(NEST_SHARE * options.budget, min(options.budget, LEAST_BUDGET)))
         try:
@@ -283,7 +283,10 @@ def _with_nests(tu: TranslationUnit, done: dict[int, _Done], options: Options, e
             break
         first = max(done) + 1
         parts = {first + position: Placed(again, region) for position, region in enumerate(found)}
-        made = _all_transformed(parts, options, (Wanted(),) * (first + len(parts)), end)
+        given = (Wanted(),) * (first + len(parts))
+        made = _all_transformed(parts, options, given, end)
+        threads = {number: item.region for number, item in made.items() if item.outcome.in_threads}
+        made |= _all_transformed(less_shared(parts, threads), options, given, end)
         slow = [item for item in made.values() if _is_slow(item)]
         done = done | {number: item for number, item in made.items() if item not in slow}
     return done

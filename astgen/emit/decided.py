@@ -13,7 +13,7 @@ from scopt import ir
 from scopt.ir.nest import For
 from scopt.ir.nest_walks import calls, items
 from scopt.ir.scop import Scop, Statement
-from scopt.ir.truths import conjuncts
+from scopt.ir.truths import conjunction, conjuncts
 
 # Variables by their C names, each with whether it has to be true or false.
 Decided = frozenset[tuple[str, bool]]
@@ -54,10 +54,7 @@ def undecided(statement: Statement, known: Decided) -> Statement:
     rest = [one for one in conjuncts(body.cond) if _variable(one) not in known]
     if not rest:
         return replace(statement, body=body.iftrue)
-    condition = rest[0]
-    for one in rest[1:]:
-        condition = ir.BinaryOp("&&", condition, one)
-    return replace(statement, body=ir.If(condition, body.iftrue, None, body.coord))
+    return replace(statement, body=ir.If(conjunction(rest), body.iftrue, None, body.coord))
 
 
 def _asked(statement: Statement) -> Iterator[tuple[str, bool]]:

@@ -194,7 +194,7 @@ def loop_work(
     """The heaviest statement under the loop: a weight in nanoseconds,
     and the symbolic factors it is multiplied with. vectors: what statements cost in vector loops, if that is less."""
     totals: dict[tuple[Expr, ...], Fraction] = {}
-    for path, call in _paths(loop, ()):
+    for path, call in paths(loop):
         weight, factors = _own_trips(loop)
         cost = costs[call.statement]
         if vectors is not None and any(outer.mark.simd for outer in path):
@@ -214,14 +214,21 @@ def loop_work(
     return totals[factors], factors
 
 
-def _paths(item: Item, outer: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...], Call]]:
+def paths(item: Item, outer: tuple[For, ...] = ()) -> Iterator[tuple[tuple[For, ...], Call]]:
+    """The calls below an item, each with the loops around it, outermost first."""
     if isinstance(item, Call):
         yield outer, item
         return
     path = (*outer, item) if isinstance(item, For) else outer
     for block in children(item):
         for child in block.items:
-            yield from _paths(child, path)
+            yield from paths(child, path)
+
+
+def known_length(loop: For) -> int | None:
+    """How many iterations a loop has, if that is a constant."""
+    trips, factors = _own_trips(loop)
+    return None if factors else int(trips)
 
 
 def _own_trips(loop: For) -> tuple[Fraction, tuple[Expr, ...]]:

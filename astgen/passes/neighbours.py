@@ -5,7 +5,9 @@ where a loop around comes back to both, they go to and fro. So parallel loops ov
 have one limit: the work of all of them is worth a fork for each. Where one of the loops can't be shared, the others are
 only if there is more than a core's own caches keep, so that lines come from elsewhere anyway, or if they compute for
 longer than lines travel. (Measured with two threads: the two loops of a step of advection, of 220 × 220 floats, take
-149 µs for six steps on one thread, 173 if one loop is shared, and 118 if both are.)
+149 µs for six steps on one thread, 173 if one loop is shared, and 118 if both are; where cores lie further apart, two
+loops of a step of electric and magnetic fields take five to ten times as long if one is shared, from 100 KiB to the
+size of the last cache.)
 """
 
 from __future__ import annotations
@@ -14,18 +16,18 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from math import inf
+from math import inf, prod
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from scopt.astgen.emit.loop_work import loop_work, rough, rounded
+from scopt.astgen.emit.loop_work import known_length, loop_work, paths, rough, rounded
 from scopt.astgen.emit.statement_costs import statement_costs, vector_costs
 from scopt.astgen.source_work import has_vectors, product_of, vector_elements
-from scopt.ir.expr import exceeds
-from scopt.ir.nest import Block, Expr, For, Hold, If, LoopNest
-from scopt.ir.nest_walks import Item, calls, children, items, map_block
-from scopt.ir.scop import Access, Scop
+from scopt.ir.expr import exceeds, names
+from scopt.ir.nest import Block, Call, Expr, For, Hold, If, LoopNest
+from scopt.ir.nest_walks import Item, children, items, map_block
+from scopt.ir.scop import Access, Array, Scop
 from scopt.machine import Machine
 from scopt.machine.costs import handed_cost, handed_iterations
 from scopt.poly.linear import subscript_rows
@@ -97,16 +99,20 @@ class _Keeping(Struct, frozen=True, eq=False):
     def kept(self, loop: For, alone: Sequence[For]) -> For:
         """The loop with a test of what a core's caches keep, if one of these works on the same lines."""
         size = max((self.common(loop, other) for other in alone if self.like(loop, other)), default=0)
-        return self.limited(loop, size, called=False)
+        return self.limited(loop, size, known=True)
 
     def from_elsewhere(self, loop: For, beside: frozenset[str] | None) -> For:
         """The loop with a test of what a core's caches keep, if there is something that one thread may have there:
         what some names lead to, or anything (None)."""
         if not loop.mark.parallel or not _factors(loop):
             return loop
-        found = (self.scop.arrays[name] for name in _arrays(self.scop, loop, len(_factors(loop))))
-        size = sum(one.type.bits // 8 for one in found if beside is None or self.root(one.spelling) in beside)
-        return self.limited(loop, size, called=True)
+        arrays, cells = self.scop.arrays, _arrays(self.scop, loop, len(_factors(loop)))
+        size = sum(
+            one.size(arrays[name])
+            for name, one in cells.items()
+            if beside is None or self.root(arrays[name].spelling) in beside
+        )
+        return self.limited(loop, size, known=beside is not None)
 
     def root(self, name: str) -> str:
         """The variable, or the member, that a pointer was loaded from where the region begins; other names as they
@@ -116,8 +122,9 @@ class _Keeping(Struct, frozen=True, eq=False):
             name = loads.pop(name)
         return name
 
-    def limited(self, loop: For, size: int, *, called: bool) -> For:
-        """The loop with a test of what a core's caches keep, where each iteration takes so many bytes from there."""
+    def limited(self, loop: For, size: int, *, known: bool) -> For:
+        """The loop with a test of what a core's caches keep, where each iteration takes so many bytes from there.
+        known: what one thread does beside it."""
         weight, _ = loop_work(loop, self.costs, self.vectors)
         if not size or handed_cost(self.machine, size) < weight / 2:
             return loop
@@ -126,8 +133,8 @@ class _Keeping(Struct, frozen=True, eq=False):
         assert product is not None
         factors, limit = product
         # the region's own test asks for more of what compilers may make vectors of
-        again = vector_elements(self.scop, self.machine) if called and not has_vectors(loop) else 1
-        least = handed_iterations(self.machine, size, limit * again, called=called) / again
+        again = vector_elements(self.scop, self.machine) if not known and not has_vectors(loop) else 1
+        least = handed_iterations(self.machine, size, limit * again, known=known) / again
         return replace(loop, work=exceeds(factors, rounded(least)))
 
     def like(self, loop: For, other: For) -> bool:
@@ -137,10 +144,10 @@ class _Keeping(Struct, frozen=True, eq=False):
         return _counted(rough(factor, parameters) for factor in factors) == _factors(loop)
 
     def common(self, loop: For, other: For) -> int:
-        """Bytes of a cell of each array that both access, in other cells in each iteration, and one of them writes."""
-        read, others = (_arrays(self.scop, one, len(_factors(loop))) for one in (loop, other))
-        shared = [name for name in read if name in others and (read[name] or others[name])]
-        return sum(self.scop.arrays[name].type.bits // 8 for name in shared)
+        """Bytes of the cells of each array that both access, others in each iteration, and one of them writes."""
+        own, others = (_arrays(self.scop, one, len(_factors(loop))) for one in (loop, other))
+        shared = [name for name in own if name in others and (own[name].written or others[name].written)]
+        return sum(own[name].size(self.scop.arrays[name]) for name in shared)
 
 
 def _load(text: str) -> tuple[str, str] | None:
@@ -189,15 +196,38 @@ def _counted(factors: Iterator[Expr] | Sequence[Expr]) -> Factors:
     return frozenset(Counter(factors).items())
 
 
-def _arrays(scop: Scop, loop: For, iterators: int) -> dict[str, bool]:
-    """The arrays that a loop accesses, and whether it writes there. iterators: so many, at least, decide about the
-    cell."""
-    found = dict[str, bool]()
-    for call in calls(loop.body):
+class _Cells(Struct, frozen=True):
+    """What a loop accesses of an array. number: of cells, for each iteration of the loops that nobody knows the length
+    of."""
+
+    written: bool = False
+    number: int = 0
+
+    def size(self, array: Array) -> int:
+        """Bytes."""
+        return self.number * (array.type.bits // 8)
+
+
+def _arrays(scop: Scop, loop: For, iterators: int) -> dict[str, _Cells]:
+    """The arrays that a loop accesses. iterators: so many decide about the cell, at least, the loop's own too."""
+    found = dict[str, _Cells]()
+    for path, call in paths(loop):
+        given = frozenset[str]().union(*map(names, call.args))
         for access in scop.statement(call.statement).accesses:
-            if scop.arrays[access.array].rank and _iterators(access) >= iterators:
-                found[access.array] = found.get(access.array, False) or access.is_write
+            used = _used(access, call)
+            own = loop.iterator in used or loop.iterator not in given
+            if scop.arrays[access.array].rank and _iterators(access) >= iterators and own:
+                known = found.get(access.array, _Cells())
+                number = prod(length for one in path if one.iterator in used and (length := known_length(one)))
+                found[access.array] = _Cells(known.written or access.is_write, max(known.number, number))
     return found
+
+
+def _used(access: Access, call: Call) -> frozenset[str]:
+    """The iterators of loops that decide about the cell."""
+    rows = subscript_rows(access.relation)
+    moving = [arg for k, arg in enumerate(call.args) if rows is None or any(row[k] for row in rows)]
+    return frozenset[str]().union(*map(names, moving))
 
 
 def _iterators(access: Access) -> float:

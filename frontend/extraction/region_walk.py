@@ -14,6 +14,7 @@ from scopt.diagnostics import Location, Refusal, Remark
 from scopt.frontend.extraction.affine_names import AffineNames
 from scopt.frontend.extraction.anew import access_names, filled_anew
 from scopt.frontend.extraction.border_iterations import Body, decided, is_innermost, is_plain, is_small, parts
+from scopt.frontend.extraction.fresh_scalars import Lives, set_anew
 from scopt.frontend.extraction.region_arrays import RegionArrays
 from scopt.frontend.extraction.region_names import ISL_WORDS, RegionNames
 from scopt.frontend.model.access_names import RawAccess, Survey
@@ -22,7 +23,6 @@ from scopt.frontend.model.affine import NotAffine, Scope, condition
 from scopt.frontend.model.element_sets import all_elements
 from scopt.frontend.model.loop_headers import Loop as ParsedLoop, NotALoop, parse_loop
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree
-from scopt.frontend.model.reached_parts import conjunction
 from scopt.frontend.model.value_ranges import values_of_subscripts
 from scopt.frontend.normalize.once import runs_once
 from scopt.frontend.normalize.opaque import blocking, construct_of, leaving, out_of_statements
@@ -31,7 +31,7 @@ from scopt.frontend.syntax.constructs import construct_text
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.ir.effects import effects
 from scopt.ir.scop import Array, CType
-from scopt.ir.truths import conjuncts
+from scopt.ir.truths import conjunction, conjuncts
 from scopt.ir.walks import changed, copied, mapped, walk
 
 
@@ -68,8 +68,7 @@ class RegionWalk(Struct, frozen=True, eq=False):
     of loops that only a part of the region can be taken for. unknown: remarks on cells that only
     the run tells. intervals: of subscripts, once one of them has been asked for; trusted: arrays whose
     declared sizes are. wanted_values: refusals that hold unless the next reading of the region does without values of
-    macros. survey: subscripts of arrays of one dimension. anew: arrays that iterations of a loop fill before they
-    read them.
+    macros. survey: subscripts of arrays of one dimension. anew: what iterations of a loop set before they read it.
     """
 
     names: RegionNames
@@ -84,6 +83,7 @@ class RegionWalk(Struct, frozen=True, eq=False):
     intervals: list[dict[Any, tuple[int, int]]] = field(default_factory=list)
     trusted: dict[str, None] = field(default_factory=dict)
     anew: set[str] = field(default_factory=set)
+    lives: Lives = field(default_factory=Lives)
 
     def tree(self, known: isl.Set) -> Tree:
         """Collect statements and accesses; their order. known: of the parameters. Raises Refusal."""
@@ -167,6 +167,7 @@ class RegionWalk(Struct, frozen=True, eq=False):
             if body is None:
                 return None
             anew = filled_anew(self, stmt, inside, first)
+            anew += set_anew(self.names, self.arrays, self.lives, node, self.statements[first:])
             self.anew.update(array.name for array in anew)
             body = Sequence((*(self.kill(array, node, inside) for array in anew), body)) if anew else body
             return Loop(loop.iterator, 1 if loop.step > 0 else -1, body)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import reduce
 from typing import Any
 
 import islpy as isl
@@ -23,11 +21,6 @@ def may_hold(node: Any, scope: Scope) -> isl.Set:
 def may_fail(node: Any, scope: Scope) -> isl.Set:
     """The same of a condition's being true."""
     return _outcome(node, replace(scope, assume=lambda violation: False), wanted=False)
-
-
-def conjunction(parts: Sequence[Any]) -> Any:
-    """Conditions, at least one, joined by ``&&``."""
-    return reduce(lambda left, right: ir.BinaryOp("&&", left, right, left.coord), parts)
 
 
 def _outcome(node: Any, scope: Scope, *, wanted: bool) -> isl.Set:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -11,10 +11,11 @@ from scopt import ir
 from scopt.diagnostics import Remark
 from scopt.frontend.normalize.counting_loops import has_loop
 from scopt.frontend.region.autodetect import Detected, Search
+from scopt.frontend.region.naming import Placed
 from scopt.frontend.region.parse import parse
 from scopt.frontend.region.placement import with_directives
 from scopt.frontend.region.regions import region_of, runs_between, runs_in
-from scopt.frontend.region.surroundings import with_surroundings
+from scopt.frontend.region.surroundings import beside_one_thread, with_surroundings
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.effects import effects
 from scopt.ir.walks import walk
@@ -73,7 +74,17 @@ def nests_of(
         for nest in _nests(search.tu, run, region)
         for part in search.within(nest)
     ]
-    return again, tuple(with_directives(part, again.directives, again.file) for part in found)
+    known = with_surroundings(search.tu, found)
+    return again, tuple(with_directives(part, again.directives, again.file) for part in known)
+
+
+def less_shared(placed: Mapping[int, Placed], shared: Mapping[int, Region]) -> dict[int, Placed]:
+    """Those of the loops of `nests_of` that threads share indeed, beside others that stay with one thread. shared: the
+    ones that threads share, by their numbers."""
+    if not shared:
+        return {}
+    tu = placed[next(iter(shared))].tu
+    return {number: Placed(tu, region) for number, region in beside_one_thread(tu, shared).items()}
 
 
 def _nests(tu: TranslationUnit, run: Region, region: Region) -> Iterator[Region]:

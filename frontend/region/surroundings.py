@@ -55,8 +55,20 @@ def words_beside(region: Region) -> frozenset[str] | None:
 
 def with_surroundings(tu: TranslationUnit, regions: Sequence[Region]) -> tuple[Region, ...]:
     """Unmarked regions with what runs beside them. regions: all that the file has."""
-    surroundings = _Surroundings.of(tu, regions)
+    surroundings = _Surroundings.of(tu, (*tu.regions, *regions))
     return tuple(replace(region, beside=surroundings.beside(region)) for region in regions)
+
+
+def beside_one_thread(tu: TranslationUnit, shared: Mapping[int, Region]) -> dict[int, Region]:
+    """The unmarked ones of the regions that threads share indeed, where one thread reaches more of what they work on
+    than was thought when all that the file has were taken to be shared."""
+    surroundings, found = _Surroundings.of(tu, (*shared.values(),)), dict[int, Region]()
+    for number, region in shared.items():
+        words = None if region.marked else surroundings.beside(region)
+        own = {name for item in region.items for name in identifiers(item)}
+        if words is not None and not own.isdisjoint(words - (region.beside or frozenset())):
+            found[number] = replace(region, beside=words)
+    return found
 
 
 class _Surroundings(Struct, frozen=True, eq=False):
@@ -73,7 +85,8 @@ class _Surroundings(Struct, frozen=True, eq=False):
     found: dict[tuple[int, int], frozenset[str] | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, tu: TranslationUnit, regions: Sequence[Region]) -> _Surroundings:
+    def of(cls, tu: TranslationUnit, shared: Sequence[Region]) -> _Surroundings:
+        """shared: the regions that threads are likely to share."""
         found = cls(tu, _with_loops(tu))
         for function in found.functions.values():
             found.flat.update(map(id, _flat_loops(function)))
@@ -81,7 +94,7 @@ class _Surroundings(Struct, frozen=True, eq=False):
                 if (name := _called(node)) in found.functions:
                     found.calls.setdefault(name, []).append((function, found.path(function, node)))
         floats: dict[int, frozenset[str]] = {}
-        for region in (*tu.regions, *regions):
+        for region in shared:
             if id(region.function) not in floats:
                 floats[id(region.function)] = _floats(region.function)
             found.shared.update(

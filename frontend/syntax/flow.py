@@ -42,6 +42,21 @@ def live_positions(function: Any, decl: Any, mentioned: dict[Any, frozenset[str]
             return None if variable.unclear else frozenset(variable.live)
 
 
+def live_heads(
+    items: Sequence[Any], name: str, mentioned: dict[Any, frozenset[str]], *, after: bool
+) -> tuple[bool, frozenset[Any]]:
+    """Whether a variable is live before some statements, and the loops at whose heads it is.
+
+    All that has its name is the variable. after: whether it is live behind the statements. mentioned: as above.
+    """
+    variable = _Variable(name, None, mentioned)
+    while True:
+        variable.changed = False
+        before = variable.sequence(None, items, _Around(after=after, visible=True))
+        if not variable.changed:
+            return before or variable.unclear, frozenset(variable.at_heads)
+
+
 class _Around(Struct, frozen=True):
     """What surrounds a statement. after: whether the variable is live behind it; breaks, continues: where these lead.
 
@@ -65,7 +80,7 @@ class _Variable(Struct, eq=False):
     decl: Any
     mentioned: dict[Any, frozenset[str]]
     live: set[Position] = field(default_factory=set)
-    at_heads: set[int] = field(default_factory=set)
+    at_heads: set[Any] = field(default_factory=set)
     at_labels: set[str] = field(default_factory=set)
     changed: bool = False
     unclear: bool = False

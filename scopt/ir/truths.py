@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import reduce
 
 from scopt import ir
 
@@ -16,6 +17,11 @@ def conjuncts(condition: ir.Node) -> Iterator[ir.Node]:
         yield from conjuncts(condition.right)
     else:
         yield condition
+
+
+def conjunction(parts: Sequence[ir.Node]) -> ir.Node:
+    """Conditions, at least one, joined by ``&&``."""
+    return reduce(lambda left, right: ir.BinaryOp("&&", left, right, left.coord), parts)
 
 
 def truth(node: ir.Node) -> ir.Node:

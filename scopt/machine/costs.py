@@ -52,8 +52,8 @@ _MOVING, _FORKING = Fraction(1, 8), Fraction(5)
 _CACHED = 32
 # How many times the work of a fork threads leave alone at most that would work on lines of another core (chosen).
 _HANDED_FORKS = 64
-# How many times a second cache holds arrays of which lines stay: chosen; beside unknown code (2.3 loses, 8 gains)
-_HANDED, _HANDED_OVER = Fraction(3, 2), Fraction(4)
+_HANDED_OVER = 4  # second caches' sizes, of arrays of which lines stay that unknown code works on (2.3 loses, 8 gains)
+_HANDED_SLOWER = 6  # than memory's bandwidth: a core that alone goes on waits for each line (measured: 0.3 ns a byte)
 # Pieces of iterations for each core, so that the last ones to end keep the others waiting for a sixteenth of the time.
 _PIECES_A_CORE = 16
 
@@ -137,14 +137,14 @@ def cached_cost(machine: Machine, size: int) -> Fraction:
 
 
 def handed_cost(machine: Machine, size: int) -> Fraction:
-    """Nanoseconds that so many bytes take on their way from one core's caches to another's, or to memory."""
-    return Fraction(size) / Fraction(str(machine.bandwidth))
+    """Nanoseconds that so many bytes take on their way from one core's caches to another's."""
+    return Fraction(size * _HANDED_SLOWER) / Fraction(str(machine.bandwidth))
 
 
-def handed_iterations(machine: Machine, size: int, forked: int, *, called: bool = False) -> Fraction:
-    """Iterations, `size` bytes each, from which on few lines stay in a core's caches. called: beside unknown code."""
-    kept = machine.cache(2).share * (_HANDED_OVER if called else _HANDED) / size
-    return max(Fraction(forked), min(kept, Fraction(forked * _HANDED_FORKS)))
+def handed_iterations(machine: Machine, size: int, forked: int, *, known: bool) -> Fraction:
+    """Iterations, `size` bytes each, from which on few lines stay in caches. known: one thread surely works on them."""
+    kept = Fraction(machine.caches[-1].size) if known else machine.cache(2).share * _HANDED_OVER
+    return max(Fraction(forked), min(kept / size, Fraction(forked * _HANDED_FORKS)))
 
 
 def work_again(cost: Fraction, *, anew: bool) -> Fraction:

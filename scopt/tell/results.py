@@ -65,6 +65,11 @@ class Outcome(Account, frozen=True):
     prologue: tuple[str, ...] = ()
     idle: bool = False
 
+    @property
+    def in_threads(self) -> bool:
+        """Whether threads share loops."""
+        return "#pragma omp parallel" in (self.text or "")
+
 
 class RegionResult(Account, frozen=True):
     """What became of one region.

@@ -21,10 +21,10 @@ PARAMS = (
 )
 
 
-def _limits(*loops: str) -> list[int]:
+def _limits(*loops: str, params: str = PARAMS) -> list[int]:
     """What the loops of threads ask for, of a time loop around some nests."""
     text = optimize(
-        source_of("for (int t = 0; t < steps; t++) {" + " ".join(loops) + "}", PARAMS), Options(scheduler="identity")
+        source_of("for (int t = 0; t < steps; t++) {" + " ".join(loops) + "}", params), Options(scheduler="identity")
     )
     return [int(limit) for limit in re.findall(r"\(double\)n \* m > (\d+)", text.text.decode())]
 
@@ -46,7 +46,7 @@ def test_lines_that_one_thread_works_on_stay_in_its_caches() -> None:
 
 
 def test_what_computes_for_longer_than_lines_travel_is_shared() -> None:
-    heavy = STEP.replace("* w", "/ w / (w + 1) / (w + 2) / (w + 3) / (w + 4) / (w + 5)")
+    heavy = STEP.replace("* w", "".join(f"/ (w + {k})" for k in range(40)))
     assert _limits(heavy) == _limits(heavy, LARGEST)
 
 
@@ -60,3 +60,17 @@ def test_loops_without_pragmas_leave_small_arrays_to_the_core_that_has_them() ->
         limits += re.findall(r"\(double\)n \* m > (\d+)", made)[:1]
     called, alone = map(int, limits)
     assert 2 * alone < called
+
+
+def test_cells_of_inner_loops_of_constant_lengths_travel_too() -> None:
+    """Of so many cells in each iteration fewer iterations fill a cache."""
+    few, many = (
+        _limits(
+            "for (i = 1; i < n; i++) for (j = 1; j < m; j++) for (k = 0; k < LEN; k++) z[i][j][k] = z[i][j][k] * w + 1;"
+            "for (i = 1; i < n; i++) for (j = 1; j < m; j++) for (k = 0; k < LEN; k++) {"
+            "  if (z[i][j][k] > r[0]) r[0] = z[i][j][k]; }".replace("LEN", length),
+            params="int steps, int n, int m, double w, double z[n][m][40], double r[1]",
+        )
+        for length in ("2", "40")
+    )
+    assert many < few

@@ -33,11 +33,23 @@ KERNELS = {
     "the variable is used": "int j = 3; if (w[i] > 0) for (j = 0; j < n; j++) a[i][j] += 1; b[i][0] += j;",
     "bounds of its own": "if (w[i] > 0) { int m = (int)w[i] % 5; for (int j = 0; j < m; j++) a[i][j] += 1; }",
     "cells that may not be there": "if (at[i] >= 0) for (int j = 0; j < n; j++) a[i][j] += w[at[i]];",
+    "a scalar of its own": "if (w[i] > 0) for (int j = 0; j < n; j++) { t = a[i][j] - 1; b[i][j] = t * t + t; }",
+    "a scalar in each": """if (w[i] > 0) for (int j = 0; j < n; j++) { t = a[j][i]; t *= t; a[i][j] += t; }
+    for (int j = 0; j < i; j++) { t = b[i][j]; b[i][j] = t + 0.5 * t; }""",
+    "a scalar that goes on": "if (w[i] > 0) for (int j = 0; j < n; j++) { a[i][j] += t; t = b[i][j]; }",
+    "a scalar that is read behind": """if (w[i] > 0) for (int j = 0; j < n; j++) { t = a[i][j]; b[i][j] = t; }
+    w[i] = t;""",
+    "a scalar below two": """if (w[i] > 0) for (int j = 0; j < n; j++) {
+      t = a[i][j];
+      if (w[j] < 1) for (int k = 0; k < n; k++) { u = t * b[j][k]; a[i][k] += u; t += u; }
+      b[i][j] = t + (j > 2 ? u : 0);
+    }""",
     "not in all iterations": "if (i > 2) { if (w[i] > 0) for (int j = 0; j < i; j++) a[i][j] = b[j][i]; }",
 }
 FUNCTION = """\
 void run_NUMBER(int n)
 {
+    double t = 0.5, u = 0.25;
     FIRST
     for (int i = 0; i < n; i++) {
         BODY
@@ -69,7 +81,7 @@ int main(void)
         }
 }
 """
-OPAQUE = ("bounds of its own", "nested")
+OPAQUE = ("bounds of its own", "nested", "a scalar below two")
 
 
 @pytest.mark.parametrize("marked", [False, True])

@@ -170,3 +170,23 @@ def test_where_no_loop_around_is_parallel_the_loops_within_are_found() -> None:
     found = detect(parse(source, "in.c", Options(autodetect=True)))
     assert [remark.id for remark in found.remarks] == ["control.while"]
     assert [region.items[0].init.lvalue.name for region in found.regions] == ["j"]
+
+
+@pytest.mark.parametrize(
+    ("body", "private"),
+    [
+        ("if (x[i] > 0) ROW { t = y[k]; A[i][k] = t * t; }", True),
+        ("if (x[i] > 0) { t = y[i]; ROW A[i][k] = t; }", True),
+        ("if (x[i] > 0) { t = y[i]; ROW A[i][k] = t; } else { t = x[i]; y[i] = t; }", True),
+        ("if (x[i] > 0) ROW { t = y[k]; A[i][k] = t; } ROW { t = k; y[k] += t; }", True),
+        ("if (x[i] > 0) ROW { A[i][k] = t; t = y[k]; }", False),
+        ("if (x[i] > 0) ROW { t = y[k]; A[i][k] = t; } y[i] = t;", False),
+        ("if (x[i] > 0) ROW t = y[k]; if (x[i] > 0) ROW A[i][k] = t;", False),
+        ("if (x[i] > 0) ROW { if (y[k] > 1) t = k; A[i][k] = t; }", False),
+    ],
+)
+def test_scalars_that_each_iteration_sets_below_conditions(body: str, private: bool) -> None:
+    body = body.replace("ROW", "for (k = 0; k < m; k++)")
+    text = f"for (i = 0; i < n; i++) {{ {body} }}"
+    assert scop_of(text, PARAMS).arrays["t"].private == private
+    assert not scop_of(text, PARAMS, after="s = t;").arrays["t"].private
