@@ -7,6 +7,8 @@ carries nothing by itself would have to be skewed, or split.
 
 from __future__ import annotations
 
+from functools import reduce
+
 import islpy as isl
 
 from scopt.ir.scop import Scop
@@ -24,7 +26,7 @@ def lone_apart(scop: Scop, dependences: Ordered, tree: isl.Schedule) -> isl.Sche
     def descend(node: isl.ScheduleNode) -> isl.ScheduleNode:
         nonlocal found
         if node.get_type() == _BAND:
-            parts = _parts(scop, dependences, node) or _nests(dependences, node)
+            parts = _parts(scop, dependences, node) or _nests(scop, dependences, node)
             if parts is not None:
                 node, found = _apart(scop, dependences, node, *parts), True
         for position in range(node.n_children()):
@@ -50,7 +52,7 @@ def _parts(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> Parts | 
     alone = [one for one in every if _runs_once(node, one)]
     if not alone or len(alone) == len(every):
         return None
-    found = _divided(dependences, node, [isl.UnionSet.from_set(one) for one in alone])
+    found = _divided(scop, dependences, node, [isl.UnionSet.from_set(one) for one in alone])
     if found is None:
         return None
     rest = found[1]
@@ -59,7 +61,7 @@ def _parts(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> Parts | 
     return found if any(loop.band_member_get_coincident(k) for k in carrying) else None
 
 
-def _nests(dependences: Ordered, node: isl.ScheduleNode) -> Parts | None:
+def _nests(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> Parts | None:
     """The same for a loop that runs in order, and nests that stand in one of its iterations: those of one iteration
     stay together."""
     if node.band_n_member() > 1 or node.band_member_get_coincident(0):
@@ -74,7 +76,7 @@ def _nests(dependences: Ordered, node: isl.ScheduleNode) -> Parts | None:
     }
     if len(alone) == len(every) or not any(str(one.get_tuple_name()) in inside for one in alone):
         return None
-    return _divided(dependences, node, _by_iteration(node, alone))
+    return _divided(scop, dependences, node, _by_iteration(node, alone))
 
 
 def _by_iteration(node: isl.ScheduleNode, alone: list[isl.Set]) -> list[isl.UnionSet]:
@@ -92,9 +94,17 @@ def _by_iteration(node: isl.ScheduleNode, alone: list[isl.Set]) -> list[isl.Unio
     return [group for _, group in groups]
 
 
-def _divided(dependences: Ordered, node: isl.ScheduleNode, alone: list[isl.UnionSet]) -> Parts | None:
-    """A band's statements, some of which may go in front of it or behind; None if all have to stay."""
+def _divided(
+    scop: Scop, dependences: Ordered, node: isl.ScheduleNode, alone: list[isl.UnionSet]
+) -> Parts | None:
+    """A band's statements, some of which may go in front of it or behind; None if all have to stay. What an iteration
+    has in an array of its own stays in it: threads could have no copies else."""
     parts = [*alone, node.get_domain().subtract(united(alone))]
+    own = (active(ranges, node) for name, ranges in dependences.ranges.items() if scop.arrays[name].rank)
+    for one in own:
+        within = (one.intersect_domain(part).intersect_range(part) for part in parts)
+        if not one.is_subset(reduce(isl.UnionMap.union, within)):
+            return None
     order = topological(parts, active(dependences.must, node))
     at = next(position for position, group in enumerate(order) if len(parts) - 1 in group)
     if len(order) < 2 or not distributable(parts, order, dependences, node):
