@@ -72,9 +72,8 @@ class Work(Struct, frozen=True, eq=False):
     size, so that small ones get the original. clock: told of each stage; watch: sees
     what each step makes. carried: scalars that the SCoP has for rows beside each other alone; apart: arrays that it has
     for rows that are independent of each other alone; in_order: the schedule is its own; tables: arrays that it
-    has for threads' copies alone; lanes: the statements that it is for, which have to be in vector loops; own: local arrays that it
-    has for threads alone. decider: who
-    decides, with what was decided before.
+    has for threads' copies alone; lanes: the statements that it is for, which have to be in vector
+    loops; own: local arrays that it has for threads alone. decider: who decides, with what was decided before.
     """
 
     scop: Scop

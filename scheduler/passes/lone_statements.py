@@ -94,9 +94,7 @@ def _by_iteration(node: isl.ScheduleNode, alone: list[isl.Set]) -> list[isl.Unio
     return [group for _, group in groups]
 
 
-def _divided(
-    scop: Scop, dependences: Ordered, node: isl.ScheduleNode, alone: list[isl.UnionSet]
-) -> Parts | None:
+def _divided(scop: Scop, dependences: Ordered, node: isl.ScheduleNode, alone: list[isl.UnionSet]) -> Parts | None:
     """A band's statements, some of which may go in front of it or behind; None if all have to stay. What an iteration
     has in an array of its own stays in it: threads could have no copies else."""
     parts = [*alone, node.get_domain().subtract(united(alone))]

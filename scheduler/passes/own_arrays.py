@@ -24,9 +24,10 @@ from scopt.poly.dependences import MAX_TABLE_BYTES, last_sources
 from scopt.poly.isl_utils import OUT, maps_of
 from scopt.poly.row_extents import only_for, trusted_sizes, within_sizes
 from scopt.poly.source_loops import Loops, source_loops
+from scopt.scheduler.decisions.loop_values import spans
 from scopt.scheduler.passes.expansion import new_name, with_cells
 from scopt.scheduler.passes.line_work import Lines, has_products, with_much_work
-from scopt.scheduler.passes.work_arrays import with_copies
+from scopt.scheduler.passes.work_arrays import keeps_results, with_copies
 
 # Bytes of a thread's stack that all of them take at most (chosen: an eighth of the smallest that systems give).
 _MOST = 2 * MAX_TABLE_BYTES
@@ -52,13 +53,13 @@ def own_arrays(scop: Scop, deps: Dependences, machine: Machine) -> OwnArrays | N
         if arrays is None:
             continue
         done.add(own)
-        if not arrays or has_products(deps, lines, machine):
+        if not arrays or not keeps_results(lines, arrays) or _is_short(lines, machine):
+            continue
+        if has_products(deps, lines, machine):
             continue
         fit = sum(map(_bytes, arrays)) <= _MOST and all(_is_plain(lines, array) for array in arrays)
         context = _written_anew(lines, arrays) if fit else None
-        if context is None or context.is_empty():
-            continue
-        if with_much_work(deps, lines, machine, arrays).is_empty():
+        if context is None or context.intersect(with_much_work(deps, lines, machine, arrays)).is_empty():
             continue
         made = only_for(made, context)
         for array in arrays:
@@ -91,17 +92,24 @@ def _is_plain(lines: Lines, array: Array) -> bool:
     if None in array.sizes or 0 in array.sizes or _bytes(array) > MAX_TABLE_BYTES:
         return False
     return all(
-        access.node is not None and (access.kind == "read" or access.relation.is_single_valued())
+        access.node is not None
+        and (access.kind == "read" or (access.kind == "write" and access.relation.is_single_valued()))
         for _, access in lines.uses(array)
-        if access.kind != "may-write"
-    ) and all(access.kind != "may-write" for _, access in lines.uses(array))
+    )
+
+
+def _is_short(lines: Lines, machine: Machine) -> bool:
+    """Whether a loop has so few iterations that some threads would have none."""
+    counts = [spans(one)[lines.row] for one in lines.statements.values()]
+    return all(count is not None and count < machine.cores for count in counts)
 
 
 def _written_anew(lines: Lines, arrays: Sequence[Array]) -> isl.Set | None:
     """The parameters for which an iteration of the loop reads nothing of some arrays but what it has written itself,
     whichever cells those are; None if it does read other values."""
     context = lines.scop.context
-    for access, array in ((access, array) for array in arrays for _, access in lines.uses(array)):
+    uses = [(access, one) for one in arrays for _, access in lines.uses(one)]
+    for access, array in uses:
         if access.kind != "read":
             continue
         inside = replace(access, relation=within_sizes(access.relation, trusted_sizes(array)))

@@ -48,7 +48,7 @@ def own_work(scop: Scop, deps: Dependences, machine: Machine, tails: frozenset[s
         if not lines.statements:
             continue
         shared, usable = _work_of(deps, lines)
-        if not shared or not _keeps_results(lines, shared) or _has_copies(lines, shared):
+        if not shared or not keeps_results(lines, shared) or _has_copies(lines, shared):
             continue
         if has_products(deps, lines, machine):
             continue
@@ -75,7 +75,7 @@ def _has_copies(lines: Lines, work: Sequence[Array]) -> bool:
     return deep and all(array.private for array in work)
 
 
-def _keeps_results(lines: Lines, work: Sequence[Array]) -> bool:
+def keeps_results(lines: Lines, work: Sequence[Array]) -> bool:
     """Whether lines write anything besides their work: a loop that does the same again and again is none over lines."""
     arrays = [lines.scop.arrays[a.array] for one in lines.statements.values() for a in one.accesses if a.is_write]
     return any(not array.private and array not in work for array in arrays)
@@ -222,7 +222,9 @@ def _together(made: Copies, row: int) -> Copies:
         whole = whole.union(copy.domain.set_tuple_name(made[0][1].name))
     for writer, copy in made:
         domain = whole.coalesce().set_tuple_name(copy.name)
-        around = (one.project_out(SET, row + 1, one.dim(SET) - row - 1).reset_tuple_id() for one in (domain, writer.domain))
+        around = (
+            one.project_out(SET, row + 1, one.dim(SET) - row - 1).reset_tuple_id() for one in (domain, writer.domain)
+        )
         if next(around).is_subset(next(around)):
             accesses = (
                 replace(one, relation=_reaching(domain, int(one.relation.dim(OUT)), one.array)) for one in copy.accesses

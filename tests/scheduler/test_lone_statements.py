@@ -8,10 +8,10 @@ import pytest
 from scopt.options import Options
 from scopt.poly.bands import ordered, with_properties
 from scopt.poly.dependences import dependences
+from scopt.poly.isl_utils import sets_of
 from scopt.poly.legality import check_order
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.passes.lone_statements import lone_apart
-from scopt.poly.isl_utils import sets_of
 from tests.sources import scop_of
 
 
