@@ -54,9 +54,8 @@ ROWS, SPLIT = "with results of rows in cells", "with results of rows in cells, i
 class Form(Struct, frozen=True, eq=False):
     """Statements in one form. made: how they were rewritten; None: they are as they were read. carried: the scalars
     that are for rows beside each other alone; tables: the arrays that are for threads' copies alone; apart: those that
-    are for rows that run together alone; work: those that are for strips' buffers alone; own: those that are for threads
-    alone, and local; in_order: the schedule is its
-    own. fault: why another form was given up."""
+    are for rows that run together alone; work: those that are for strips' buffers alone; own: local ones for
+    threads alone; in_order: the schedule is its own. fault: why another form was given up."""
 
     name: str
     scop: Scop
