@@ -72,8 +72,8 @@ class Work(Struct, frozen=True, eq=False):
     size, so that small ones get the original. clock: told of each stage; watch: sees
     what each step makes. carried: scalars that the SCoP has for rows beside each other alone; apart: arrays that it has
     for rows that are independent of each other alone; in_order: the schedule is its own; tables: arrays that it
-    has for threads' copies alone; lanes: the statements that it is for, which have to be in vector loops. decider: who
-    decides, with what was decided before.
+    has for threads' copies alone; lanes: the statements that it is for, which have to be in vector
+    loops; own: local arrays that it has for threads alone. decider: who decides, with what was decided before.
     """
 
     scop: Scop
@@ -93,6 +93,7 @@ class Work(Struct, frozen=True, eq=False):
     tables: frozenset[str] = frozenset()
     work: frozenset[str] = frozenset()
     lanes: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
 
     def left(self, remark: Remark) -> LeftAlone:
         """With a hint at what --reassociate would reorder."""
@@ -117,12 +118,14 @@ def _brings(work: Work, marked: MarkedSchedule) -> bool:
     """Whether what the statements' form is for has come of it."""
     loops = [loop_of(mark) for mark in marked.marks.values()]
     copies = {one.array for loop in loops for one in loop.reductions if one.whole or loop.parallel}
+    private = {name for loop in loops if loop.parallel for name in loop.private}
     buffers = {one.array for strips in marked.strips.values() for one in strips.buffers}
     return (
         work.carried <= rows_scalars(marked)
         and work.tables <= copies
         and work.work <= buffers
         and work.lanes <= in_vectors(marked)
+        and work.own <= private
         and _is_apart(work, marked)
     )
 

@@ -18,6 +18,7 @@ from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.passes.carrying import carry
 from scopt.scheduler.passes.expansion import Expansion, expand
 from scopt.scheduler.passes.forwarding import forward
+from scopt.scheduler.passes.own_arrays import OwnArrays, own_arrays
 from scopt.scheduler.passes.private_tables import Tabulated, tabulated
 from scopt.scheduler.passes.rolling_rows import Rolled, rolled
 from scopt.scheduler.passes.row_extrema import with_row_extrema
@@ -112,6 +113,17 @@ def rolled_scop(scop: Scop, deps: Dependences, options: Options) -> Rolled | Non
     try:
         with operation_limit(MAX_OPERATIONS):
             return rolled(scop, deps.strict())
+    except isl.Error:  # too much for what it may gain
+        return None
+
+
+def own_scop(scop: Scop, deps: Dependences, options: Options) -> OwnArrays | None:
+    """The SCoP with local arrays for what iterations of a loop share as memory alone; None if there is nothing."""
+    if not options.parallel:
+        return None
+    try:
+        with operation_limit(MAX_OPERATIONS):
+            return own_arrays(scop, deps, options.machine)
     except isl.Error:  # too much for what it may gain
         return None
 

@@ -21,6 +21,7 @@ from scopt.rewritten_scop import (
     carrying_scop,
     dependences_of,
     extrema_scops,
+    own_scop,
     rewriting_fault,
     rewritten_scop,
     rolled_scop,
@@ -34,6 +35,7 @@ from scopt.rewritten_scop import (
 )
 from scopt.scheduler.decisions.decider import Decider
 from scopt.scheduler.passes.expansion import Expansion
+from scopt.scheduler.passes.private_tables import Tabulated
 from scopt.stage_clock import Clock
 from scopt.tell.results import Outcome
 
@@ -43,6 +45,7 @@ READ, CELLS, CARRYING, TABLES = "as they are", "with cells", "with rows in scala
 TOTALS = "with totals"
 WORK = "with work arrays of lines' own"
 ROLLED = "with cells for what rows hand on"
+OWN = "with arrays of iterations' own"
 WORK_ROWS = "with work arrays of rows' own, and their results in cells"
 EXTREMA, EXTREMA_SPLIT = "with extrema of rows in cells", "with extrema of rows in cells, in order"
 ROWS, SPLIT = "with results of rows in cells", "with results of rows in cells, in order"
@@ -51,8 +54,8 @@ ROWS, SPLIT = "with results of rows in cells", "with results of rows in cells, i
 class Form(Struct, frozen=True, eq=False):
     """Statements in one form. made: how they were rewritten; None: they are as they were read. carried: the scalars
     that are for rows beside each other alone; tables: the arrays that are for threads' copies alone; apart: those that
-    are for rows that run together alone; work: those that are for strips' buffers alone; in_order: the schedule is its
-    own. fault: why another form was given up."""
+    are for rows that run together alone; work: those that are for strips' buffers alone; own: local ones for
+    threads alone; in_order: the schedule is its own. fault: why another form was given up."""
 
     name: str
     scop: Scop
@@ -63,6 +66,7 @@ class Form(Struct, frozen=True, eq=False):
     apart: frozenset[str] = frozenset()
     work: frozenset[str] = frozenset()
     lanes: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
     before: Scop | None = None
     in_order: bool = False
     fault: Exception | None = None
@@ -126,11 +130,12 @@ class Forms(Struct, frozen=True, eq=False):
             yield cells
         else:
             yield from self.with_work(self.scop, self.deps)
+        with self.clock("dependences"):
+            tables = self.watch("tables", tables_scop(self.scop, self.options))
+        yield from self.with_own(tables)
         yield from self.with_totals()
         yield from self.with_extrema()
         yield from self.with_results()
-        with self.clock("dependences"):
-            tables = self.watch("tables", tables_scop(self.scop, self.options))
         if tables is not None:
             made = Expansion(tables.scop, {})
             yield Form(
@@ -150,6 +155,18 @@ class Forms(Struct, frozen=True, eq=False):
             )
         yield from self.with_rolled()
         yield Form(READ, self.scop, self.deps, fault=fault)
+
+    def with_own(self, tables: Tabulated | None) -> Iterator[Form]:
+        """That with local arrays for what iterations of a loop share as memory alone, and with tables, if there are
+        any."""
+        before = self.scop if tables is None else tables.scop
+        with self.clock("dependences"):
+            deps = self.deps if tables is None else dependences_of(before, self.options)
+            found = self.watch("own", own_scop(before, deps, self.options))
+        if found is not None:
+            names, deps = tables.names if tables is not None else frozenset(), dependences_of(found.scop, self.options)
+            made = Expansion(found.scop, {})
+            yield Form(OWN, found.scop, deps, made, tables=names, own=found.names, before=before, in_order=True)
 
     def with_rolled(self) -> Iterator[Form]:
         """That with cells for what rows that take each other's place hand on."""

@@ -18,6 +18,7 @@ from scopt.poly.isl_utils import block_style
 from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.passes.band_passes import passes
 from scopt.scheduler.passes.expansion import Expansion
+from scopt.scheduler.passes.own_arrays import OwnArrays
 from scopt.scheduler.passes.private_tables import Tabulated
 from scopt.scheduler.passes.totals import Totals
 
@@ -26,6 +27,7 @@ T = TypeVar("T")
 STEPS: tuple[tuple[str, str], ...] = (
     ("rewritten", "cells in place of scalars, arrays in place of others, where that makes contractions"),
     ("totals", "variables for what nests sum up in signed numbers, or in cells, so that threads can have copies"),
+    ("own", "local arrays in place of those that iterations share as memory alone, so that threads can share these"),
     ("tables", "tables for what data say where to add, so that threads can have copies"),
     ("work", "cells of each line's own in place of work arrays that lines alone share"),
     ("rolled", "cells of each row's own for what dynamic programs hand on, whose rows take each other's place"),
@@ -67,7 +69,7 @@ def _text(made: Any, scop: Scop | None) -> str:
             return emit(scop, made).text
         case Emitted():
             return "\n".join((*made.definitions, made.text))
-        case Expansion() | Tabulated() | Totals():
+        case Expansion() | Tabulated() | Totals() | OwnArrays():
             return block_style(str(made.scop.schedule))
         case ScheduleResult() | MarkedSchedule():
             return block_style(str(made.tree))

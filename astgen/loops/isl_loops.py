@@ -75,8 +75,9 @@ def raw_loops(scop: Scop, schedule: MarkedSchedule) -> LoopNest:
 def _converted(scop: Scop, schedule: MarkedSchedule, single_bound: bool) -> LoopNest:
     tree, pending = _numbered_marks(schedule)
     tree, quotients = with_quotients(_plain_bands(tree))
-    # what one iteration alone copies out of a buffer stays in its loop: another thread's buffer is behind it
-    work = any(one.private and one.rank and not one.local for one in scop.arrays.values())
+    # what one iteration alone copies out of a buffer, or of an array of its own, stays in its loop: another thread's is
+    # behind it
+    work = any(one.private and one.rank for one in scop.arrays.values())
     own = {"ast_build_atomic_upper_bound": int(single_bound), "ast_build_group_coscheduled": int(work)}
     with _ast_options(tree.get_ctx(), _AST_OPTIONS | own):
         try:

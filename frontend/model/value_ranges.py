@@ -143,12 +143,13 @@ class Values(Struct, frozen=True, eq=False):
         """Intervals that hold whenever a loop's condition is looked at, of variables that have some before it. first:
         these; state: what else holds there.
 
-        Each is widened to the next power of two, until another iteration leaves all as they are."""
+        Each is what the first iteration makes of it besides, or widened to the next power of two, until another
+        iteration leaves all as they are."""
         inside = max((_depth(part) for part in (node.cond, node.stmt) if part is not None), default=0)
         if not first or inside >= _DEPTH or any(isinstance(one, ir.Continue) for one in walk(node.stmt)):
             return {}
         quiet, found = replace(self, found={}, each={}), dict(first)
-        for _ in range(_ROUNDS):
+        for round in range(_ROUNDS + 1):
             before = {**state, **found}
             if node.cond is not None:
                 quiet.plain(node.cond, before)
@@ -157,7 +158,8 @@ class Values(Struct, frozen=True, eq=False):
             quiet.statement(node.stmt, before)
             if isinstance(node, ir.For) and node.next is not None:
                 quiet.statement(node.next, before)
-            made = {name: widened(old, before[name]) for name, old in found.items() if name in before}
+            wider = widened if round else union  # `at = k` has the iterator's values, and no others
+            made = {name: wider(old, before[name]) for name, old in found.items() if name in before}
             if made == found:
                 return found
             found = made

@@ -47,7 +47,7 @@ from scopt.scheduler.locality.footprints import (
     trip_count,
 )
 from scopt.scheduler.locality.row_steps import in_rows
-from scopt.scheduler.locality.strides import linear_schedule
+from scopt.scheduler.locality.strides import linear_schedule, whole_lines
 
 
 class Uses(Struct, frozen=True):
@@ -130,18 +130,20 @@ class Work(Struct, frozen=True, eq=False):
         names = [str(part.get_tuple_name()) for part in sets_of(node.get_domain())]
         divisions = index_divisions([scop.statement(name) for name in names], source_loops(scop))
         written = places_of(a for name in names for a in scop.statement(name).accesses if a.is_write)
+        members = max(map(len, schedule.members.values()), default=0)
+        whole = [whole_lines(scop, schedule, k) if k < members else frozenset() for k in range(width)]
         for name in names:
             statement = scop.statement(name)
             waits = waiting(scop, statement, written, machine)
             directions = space.directions.get(name)
             if directions is None:  # not linear: one instance an iteration, as far as anybody knows
-                found[name] = _instance(scop, machine, statement, waits, (None,) * width, prod(trips, start=1))
+                found[name] = _instance(scop, machine, statement, waits, (None,) * width, whole, prod(trips, start=1))
                 continue
             moving = [k for k, direction in enumerate(directions) if direction is not None]
             count = float(prod((min(trips[k], along[name][k].known or trips[k]) for k in moving), start=1))
             if name in counts:
                 count = counts[name].instances
-            one = _instance(scop, machine, statement, waits, directions, count)
+            one = _instance(scop, machine, statement, waits, directions, whole, count)
             found[name] = replace(one, divided=divisions[name] * DIVISION) if divisions[name] else one
         return Work(machine, space, groups, trips, found, bool(counts))
 
@@ -308,11 +310,21 @@ def _spans_along(scop: Scop, name: str, directions: Sequence[Vector | None]) -> 
 
 
 def _instance(
-    scop: Scop, machine: Machine, statement: Statement, waits: int, directions: Sequence[Vector | None], count: float
+    scop: Scop,
+    machine: Machine,
+    statement: Statement,
+    waits: int,
+    directions: Sequence[Vector | None],
+    whole: Sequence[Collection[Access]],
+    count: float,
 ) -> Instance:
+    """whole: by member, the accesses that vectors have whole lines of, though they step."""
     busy = max(arithmetic(statement.body) - _fused(statement.body), 1.0) / machine.fma_per_cycle
     cells = [access for access in statement.accesses if scop.arrays[access.array].rank]
-    kinds = [[_kind(scop, statement, access, direction) for access in cells] for direction in directions]
+    kinds = [
+        ["unit" if access in lines else _kind(scop, statement, access, direction) for access in cells]
+        for direction, lines in zip(directions, whole, strict=True)
+    ]
     writes = [access.is_write for access in cells]
 
     def uses(kind: str, found: Sequence[str]) -> Uses:

@@ -254,6 +254,11 @@ def _moves(
     return data_moves(scop, statement, access, direction)
 
 
+def whole_lines(scop: Scop, schedule: LinearSchedule, member: int) -> frozenset[Access]:
+    """The accesses that step by several elements along one member of the band, and leave out none with others."""
+    return frozenset(_filled(scop, _moving(scop, schedule, member)))
+
+
 def _filled(scop: Scop, moving: Iterable[_Move]) -> set[Access]:
     """Those that step within a row, and together leave out no element of it: compilers take them for whole lines, and
     shuffle."""
@@ -266,17 +271,26 @@ def _filled(scop: Scop, moving: Iterable[_Move]) -> set[Access]:
         function = move.access.relation.as_pw_multi_aff()
         names = [str(function.get_dim_name(isl.dim_type.param, k)) for k in range(function.dim(isl.dim_type.param))]
         rows = [affine_row(function.get_pw_aff(k), names) for k in range(len(move.moves))]
-        known = [row for row in rows if row is not None]
-        if len(known) < len(rows):
+        # a quotient or remainder of what stays along the member is the same row for all accesses that have it
+        still = {k: _divided(function.get_pw_aff(k)) for k, row in enumerate(rows) if row is None}
+        if len(rows) - 1 in still or None in still.values():
             continue
-        *before, last = joined_rows(array, known)
+        nothing = (0,) * len(rows[-1] or ())
+        *before, last = joined_rows(array, [row if row is not None else nothing for row in rows])
         step, offsets = abs(move.moves[-1]), _offsets(move, last)
         if offsets is None or step.denominator != 1:
             continue
         same = tuple(0 if k in move.unrolled else value for k, value in enumerate(last[:-1]))
-        groups[move.access] = (move.access.array, move.access.is_write, step, tuple(names), tuple(before), same)
+        where = tuple(names), tuple(before), same, tuple(sorted(still.items()))
+        groups[move.access] = (move.access.array, move.access.is_write, step, *where)
         found.setdefault(groups[move.access], set()).update(offset % int(step) for offset in offsets)
     return {access for access, group in groups.items() if len(found[group]) == group[2]}
+
+
+def _divided(function: isl.PwAff) -> str | None:
+    """A subscript with divisions as text, the same one for all statements that have it; None if its pieces differ."""
+    pieces = {str(aff.set_tuple_id(isl.dim_type.in_, isl.Id("S"))) for _, aff in function.get_pieces()}
+    return pieces.pop() if len(pieces) == 1 else None
 
 
 def _offsets(move: _Move, last: Sequence[int]) -> list[int] | None:

@@ -7,11 +7,13 @@ carries nothing by itself would have to be skewed, or split.
 
 from __future__ import annotations
 
+from functools import reduce
+
 import islpy as isl
 
 from scopt.ir.scop import Scop
 from scopt.poly.bands import Ordered, active, with_properties_below
-from scopt.poly.isl_utils import sets_of
+from scopt.poly.isl_utils import sets_of, walk
 from scopt.poly.restructure import distributable, filters_of, topological, united
 
 _BAND = isl.schedule_node_type.band
@@ -24,7 +26,7 @@ def lone_apart(scop: Scop, dependences: Ordered, tree: isl.Schedule) -> isl.Sche
     def descend(node: isl.ScheduleNode) -> isl.ScheduleNode:
         nonlocal found
         if node.get_type() == _BAND:
-            parts = _parts(scop, dependences, node)
+            parts = _parts(scop, dependences, node) or _nests(scop, dependences, node)
             if parts is not None:
                 node, found = _apart(scop, dependences, node, *parts), True
         for position in range(node.n_children()):
@@ -35,9 +37,11 @@ def lone_apart(scop: Scop, dependences: Ordered, tree: isl.Schedule) -> isl.Sche
     return apart if found else tree
 
 
-def _parts(
-    scop: Scop, dependences: Ordered, node: isl.ScheduleNode
-) -> tuple[list[isl.UnionSet], isl.UnionSet, list[isl.UnionSet]] | None:
+# What goes in front of a band, what stays, and what goes behind.
+Parts = tuple[list[isl.UnionSet], isl.UnionSet, list[isl.UnionSet]]
+
+
+def _parts(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> Parts | None:
     """What goes in front of a band, what stays, and what goes behind; None if nothing is gained."""
     members = range(node.band_n_member())
     carrying = [k for k in members if not node.band_member_get_coincident(k)]
@@ -48,8 +52,57 @@ def _parts(
     alone = [one for one in every if _runs_once(node, one)]
     if not alone or len(alone) == len(every):
         return None
-    parts = [isl.UnionSet.from_set(one) for one in alone]
-    parts.append(domain.subtract(united(parts)))
+    found = _divided(scop, dependences, node, [isl.UnionSet.from_set(one) for one in alone])
+    if found is None:
+        return None
+    rest = found[1]
+    loop = node.insert_sequence(filters_of([domain.subtract(rest), rest])).child(1).child(0)
+    loop = with_properties_below(scop, dependences, loop)
+    return found if any(loop.band_member_get_coincident(k) for k in carrying) else None
+
+
+def _nests(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> Parts | None:
+    """The same for a loop that runs in order, and nests that stand in one of its iterations: those of one iteration
+    stay together."""
+    if node.band_n_member() > 1 or node.band_member_get_coincident(0):
+        return None
+    every = sets_of(node.get_domain())
+    alone = [one for one in every if _runs_once(node, one)]
+    inside = {
+        str(part.get_tuple_name())
+        for inner in walk(node.child(0))
+        if inner.get_type() == _BAND
+        for part in sets_of(inner.get_domain())
+    }
+    if len(alone) == len(every) or not any(str(one.get_tuple_name()) in inside for one in alone):
+        return None
+    return _divided(scop, dependences, node, _by_iteration(node, alone))
+
+
+def _by_iteration(node: isl.ScheduleNode, alone: list[isl.Set]) -> list[isl.UnionSet]:
+    """Statements that run in one iteration of a loop, those of the same one together."""
+    groups: list[tuple[isl.UnionMap, isl.UnionSet]] = []
+    for one in map(isl.UnionSet.from_set, alone):
+        iteration = _iterations(node, one)
+        for k, (others, group) in enumerate(groups):
+            both = others.union(iteration)
+            if both.is_single_valued():
+                groups[k] = both, group.union(one)
+                break
+        else:
+            groups.append((iteration, one))
+    return [group for _, group in groups]
+
+
+def _divided(scop: Scop, dependences: Ordered, node: isl.ScheduleNode, alone: list[isl.UnionSet]) -> Parts | None:
+    """A band's statements, some of which may go in front of it or behind; None if all have to stay. What an iteration
+    has in an array of its own stays in it: threads could have no copies else."""
+    parts = [*alone, node.get_domain().subtract(united(alone))]
+    own = (active(ranges, node) for name, ranges in dependences.ranges.items() if scop.arrays[name].rank)
+    for one in own:
+        within = (one.intersect_domain(part).intersect_range(part) for part in parts)
+        if not one.is_subset(reduce(isl.UnionMap.union, within)):
+            return None
     order = topological(parts, active(dependences.must, node))
     at = next(position for position, group in enumerate(order) if len(parts) - 1 in group)
     if len(order) < 2 or not distributable(parts, order, dependences, node):
@@ -57,18 +110,19 @@ def _parts(
     front, kept, behind = (
         [parts[index] for group in some for index in group] for some in (order[:at], [order[at]], order[at + 1 :])
     )
-    rest = united(kept)
-    loop = node.insert_sequence(filters_of([domain.subtract(rest), rest])).child(1).child(0)
-    loop = with_properties_below(scop, dependences, loop)
-    return (front, rest, behind) if any(loop.band_member_get_coincident(k) for k in carrying) else None
+    return front, united(kept), behind
 
 
 def _runs_once(node: isl.ScheduleNode, instances: isl.Set) -> bool:
     """Whether a statement runs in one iteration of a band, each time that the loops around come to it."""
-    one = isl.UnionSet.from_set(instances)
-    around = node.get_prefix_schedule_union_map().intersect_domain(one)
-    values = node.band_get_partial_schedule_union_map().intersect_domain(one)
-    return bool(around.reverse().apply_range(values).is_single_valued())
+    return bool(_iterations(node, isl.UnionSet.from_set(instances)).is_single_valued())
+
+
+def _iterations(node: isl.ScheduleNode, instances: isl.UnionSet) -> isl.UnionMap:
+    """The iterations of a band that instances run in, by what the loops around stand at."""
+    around = node.get_prefix_schedule_union_map().intersect_domain(instances)
+    values = node.band_get_partial_schedule_union_map().intersect_domain(instances)
+    return around.reverse().apply_range(values)
 
 
 def _apart(

@@ -48,7 +48,7 @@ def own_work(scop: Scop, deps: Dependences, machine: Machine, tails: frozenset[s
         if not lines.statements:
             continue
         shared, usable = _work_of(deps, lines)
-        if not shared or not _keeps_results(lines, shared) or _has_copies(lines, shared):
+        if not shared or not keeps_results(lines, shared) or _has_copies(lines, shared):
             continue
         if has_products(deps, lines, machine):
             continue
@@ -75,7 +75,7 @@ def _has_copies(lines: Lines, work: Sequence[Array]) -> bool:
     return deep and all(array.private for array in work)
 
 
-def _keeps_results(lines: Lines, work: Sequence[Array]) -> bool:
+def keeps_results(lines: Lines, work: Sequence[Array]) -> bool:
     """Whether lines write anything besides their work: a loop that does the same again and again is none over lines."""
     arrays = [lines.scop.arrays[a.array] for one in lines.statements.values() for a in one.accesses if a.is_write]
     return any(not array.private and array not in work for array in arrays)
@@ -175,7 +175,7 @@ def _with_own(scop: Scop, lines: Lines, array: Array) -> tuple[Scop, dict[str, t
     scop = replace(scop, statements=tuple(statements), arrays=arrays, kills=kills)
     if array.local:
         return scop, {name: sizes}
-    made = _with_copies(scop, before, lines, array, new)
+    made = with_copies(scop, before, lines, array, new)
     return (made, {name: sizes}) if made is not None else None
 
 
@@ -190,9 +190,12 @@ def _within_bounds(scop: Scop, relations: Sequence[isl.Map]) -> isl.Set:
     return context.coalesce()
 
 
-def _with_copies(scop: Scop, before: Scop, lines: Lines, array: Array, new: Array) -> Scop | None:
+def with_copies(
+    scop: Scop, before: Scop, lines: Lines, array: Array, new: Array, *, inside: bool = False
+) -> Scop | None:
     """The SCoP with statements behind the loop that put what its iterations leave of an array where it belongs.
-    before: the SCoP without cells of their own."""
+    before: the SCoP without cells of their own. inside: the new array has no more dimensions, and an iteration copies
+    at its end what later ones leave."""
     row = lines.row
     writes = union_of_maps(
         _placed(access.relation, row, array.name) for _, access in lines.uses(array) if access.is_write
@@ -202,13 +205,38 @@ def _with_copies(scop: Scop, before: Scop, lines: Lines, array: Array, new: Arra
     made: list[tuple[Statement, Statement]] = []
     for relation in maps_of(last):
         writer = before.statement(str(relation.get_tuple_name(OUT)))
-        made.append((writer, _copy(scop, writer, relation, row, array, new)))
+        made.append((writer, _copy(scop, writer, relation, row, array, new, inside=inside)))
+    made = _together(made, row) if inside else made
     dated = _dates(scop, lines, made, array.rank)
-    tree = _behind(trees.read(scop.schedule.get_root()), lines, made, 0)
+    tree = _behind(trees.read(scop.schedule.get_root()), lines, made, 0, inside=inside)
     if dated is None:
         return None
     statements = (*scop.statements, *(copy for _, copy in made))
     return replace(scop, statements=statements, schedule=trees.build(tree), order=dated)
+
+
+def _together(made: Copies, row: int) -> Copies:
+    """Copies as one statement, if some writer runs in each iteration that leaves anything."""
+    whole = made[0][1].domain
+    for _, copy in made[1:]:
+        whole = whole.union(copy.domain.set_tuple_name(made[0][1].name))
+    for writer, copy in made:
+        domain = whole.coalesce().set_tuple_name(copy.name)
+        around = (
+            one.project_out(SET, row + 1, one.dim(SET) - row - 1).reset_tuple_id() for one in (domain, writer.domain)
+        )
+        if next(around).is_subset(next(around)):
+            accesses = (
+                replace(one, relation=_reaching(domain, int(one.relation.dim(OUT)), one.array)) for one in copy.accesses
+            )
+            return [(writer, replace(copy, domain=domain, accesses=tuple(accesses)))]
+    return made
+
+
+def _reaching(domain: isl.Set, rank: int, array: str) -> isl.Map:
+    """The last iterators of instances as a cell."""
+    every = domain.identity()
+    return every.project_out(OUT, 0, every.dim(OUT) - rank).set_tuple_name(OUT, array)
 
 
 def _placed(relation: isl.Map, row: int, name: str) -> isl.Map:
@@ -218,8 +246,11 @@ def _placed(relation: isl.Map, row: int, name: str) -> isl.Map:
     return outer.flat_range_product(relation.reset_tuple_id(OUT)).set_tuple_name(OUT, name)
 
 
-def _copy(scop: Scop, writer: Statement, last: isl.Map, row: int, array: Array, new: Array) -> Statement:
-    """``array[…] = new[i][…]`` for the last writes, ``{ A[o, …] -> S[o, i, …] }``, of one statement."""
+def _copy(
+    scop: Scop, writer: Statement, last: isl.Map, row: int, array: Array, new: Array, *, inside: bool
+) -> Statement:
+    """``array[…] = new[i][…]`` for the last writes, ``{ A[o, …] -> S[o, i, …] }``, of one statement; inside:
+    ``new[…]``."""
     name = f"{writer.name}_{array.name}_last"
     instances = last.reverse().wrap().flatten()  # [o, i, …, o, subscripts]
     count = len(writer.iterators)
@@ -228,13 +259,19 @@ def _copy(scop: Scop, writer: Statement, last: isl.Map, row: int, array: Array, 
     cells = [f"{array.spelling}_{k}" for k in range(array.rank)]
     iterators = (*writer.iterators[: row + 1], *cells)
     target: ir.Node = ir.ID(array.spelling)
-    value: ir.Node = ir.ArrayRef(ir.ID(new.spelling), ir.ID(writer.iterators[row]))
+    value: ir.Node = ir.ID(new.spelling)
+    if not inside:
+        value = ir.ArrayRef(value, ir.ID(writer.iterators[row]))
     for cell in cells:
         target, value = ir.ArrayRef(target, ir.ID(cell)), ir.ArrayRef(value, ir.ID(cell))
     everything = domain.identity()
     accesses = (
         Access(
-            new.name, "read", everything.project_out(OUT, 0, row).set_tuple_name(OUT, new.name), value, writer.location
+            new.name,
+            "read",
+            everything.project_out(OUT, 0, row + inside).set_tuple_name(OUT, new.name),
+            value,
+            writer.location,
         ),
         Access(
             array.name,
@@ -301,27 +338,40 @@ def _beside(domain: isl.Set, of: isl.Map, depth: int) -> isl.Map:
     return same.apply_range(of).reset_tuple_id(OUT)
 
 
-def _behind(tree: trees.Tree, lines: Lines, made: Copies, depth: int) -> trees.Tree:
-    """The tree with the copies behind the loop."""
+def _behind(tree: trees.Tree, lines: Lines, made: Copies, depth: int, *, inside: bool = False) -> trees.Tree:
+    """The tree with the copies behind the loop; inside: at the end of its iterations."""
     names = frozenset(str(part.get_tuple_name()) for part in sets_of(trees.domain_of(tree)))
     if not names & lines.statements.keys():
         return tree
+    before = {one.name for one in lines.scop.statements}  # others are copies of other arrays
     match tree:
+        case trees.Band() if inside and depth == lines.row and names & before <= lines.statements.keys():
+            member, body = trees.first_member(tree)
+            parts = body.parts if isinstance(body, trees.Sequence) else (body,)
+            cells = (_cells(copy, lines.row) for _, copy in made)
+            return trees.nested(_with_iterators([member], lines.row + 1, made), trees.Sequence((*parts, *cells)))
         case trees.Band() if depth == lines.row and names <= lines.statements.keys():
             return trees.Sequence((_upwards(tree), *(_cells(copy, lines.row) for _, copy in made)))
         case trees.Band(partial, body):
-            members = [partial.get_at(k) for k in range(tree.width)]
-            for k, member in enumerate(members):
-                values = isl.UnionMap.from_union_pw_multi_aff(isl.UnionPwMultiAff.from_union_pw_aff(member))
-                for writer, copy in made:
-                    own = next(one for one in maps_of(values) if one.get_tuple_name(IN) == writer.name)
-                    value = isl.UnionMap.from_map(_beside(copy.domain, own, lines.row))
-                    member = member.union_add(isl.UnionPwMultiAff.from_union_map(value).get_union_pw_aff(0))
-                members[k] = member
-            return trees.nested(members, _behind(body, lines, made, depth + tree.width))
+            members = _with_iterators([partial.get_at(k) for k in range(tree.width)], lines.row, made)
+            return trees.nested(members, _behind(body, lines, made, depth + tree.width, inside=inside))
         case trees.Sequence(parts):
-            return trees.Sequence(tuple(_behind(part, lines, made, depth) for part in parts))
+            return trees.Sequence(tuple(_behind(part, lines, made, depth, inside=inside) for part in parts))
     return tree
+
+
+def _with_iterators(members: Sequence[isl.UnionPwAff], depth: int, made: Copies) -> list[isl.UnionPwAff]:
+    """Members of a band that copies are in, too, at the iterations of their writers. depth: how many loops around a
+    copy are the writer's."""
+    found = list[isl.UnionPwAff]()
+    for member in members:
+        values = isl.UnionMap.from_union_pw_multi_aff(isl.UnionPwMultiAff.from_union_pw_aff(member))
+        for writer, copy in made:
+            own = next(one for one in maps_of(values) if one.get_tuple_name(IN) == writer.name)
+            value = isl.UnionMap.from_map(_beside(copy.domain, own, depth))
+            member = member.union_add(isl.UnionPwMultiAff.from_union_map(value).get_union_pw_aff(0))
+        found.append(member)
+    return found
 
 
 def _upwards(loop: trees.Band) -> trees.Tree:

@@ -8,11 +8,13 @@ are looked through.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import zip_longest
 from typing import NoReturn
 
 import islpy as isl
 from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.allocation import Allocation
@@ -20,10 +22,12 @@ from scopt.check.memory import read_allocations
 from scopt.check.parametric import on_parameters
 from scopt.check.subscript_functions import Subscripts, base_of, function_of
 from scopt.diagnostics import InternalError
-from scopt.ir.scop import Access, Scop, Statement
+from scopt.ir.nest import Const
+from scopt.ir.scop import Access, Array, Scop, Statement
 from scopt.ir.walks import same_node
 from scopt.poly.dependences import last_sources
 from scopt.poly.isl_utils import IN, OUT, SET, maps_of, union_of_maps
+from scopt.poly.row_extents import trusted_sizes, within_sizes
 
 # A value that is copied more often than that isn't followed.
 MAX_COPIES = 8
@@ -48,7 +52,8 @@ def check_rewritten(original: Scop, rewritten: Scop, needed: Sequence[Allocation
         for access, moved in zip(statement.accesses, other.accesses, strict=True):
             if access.kind != "read" or not {access.array, moved.array} & affected:
                 continue
-            sources = first.of(statement, access), second.of(other, moved)
+            mine, theirs = (_within(original, access, one) for one in (access, moved))
+            sources = first.of(statement, mine), second.of(other, theirs)
             if not _same(original, *(one.intersect_params(rewritten.context) for one in sources)):
                 _refuse(original, f"{statement.name} gets another value in place of '{access.array}'")
     for name in sorted(affected & set(original.arrays)):
@@ -97,6 +102,8 @@ def _check_references(rewritten: Scop, statement: Statement, before: Statement |
     accesses = before.accesses if before is not None else (None,) * len(statement.accesses)
     for access, old in zip(statement.accesses, accesses, strict=True):
         if before is not None and old is not None and _is_kept(statement, access, before, old):
+            continue
+        if before is not None and old is not None and _is_renamed(rewritten, statement, access, before, old):
             continue
         base = base_of(access.node) if access.node is not None else None
         function = function_of(access.node, subscripts) if access.node is not None else None
@@ -154,6 +161,20 @@ def _is_kept(statement: Statement, access: Access, before: Statement, old: Acces
         and [role for role, _ in mine] == [role for role, _ in theirs]
         and all(_alike(before, a, statement, b) for (_, a), (_, b) in zip(mine, theirs, strict=True))
     )
+
+
+def _is_renamed(rewritten: Scop, statement: Statement, access: Access, before: Statement, old: Access) -> bool:
+    """Whether a reference is to the same cells of another array, whatever its subscripts are."""
+    mine, theirs = access.node, old.node
+    if not access.relation.reset_tuple_id(OUT).is_equal(old.relation.reset_tuple_id(OUT)):
+        return False
+    count = 0
+    while isinstance(mine, ir.ArrayRef) and isinstance(theirs, ir.ArrayRef):
+        if not _alike(before, theirs.subscript, statement, mine.subscript):
+            return False
+        mine, theirs, count = mine.name, theirs.name, count + 1
+    named = isinstance(mine, ir.ID) and mine.name == rewritten.arrays[access.array].spelling
+    return named and isinstance(theirs, ir.ID) and count == access.relation.dim(OUT)
 
 
 def _alike(old: Statement, mine: ir.Node, new: Statement, theirs: ir.Node) -> bool:
@@ -317,11 +338,17 @@ def _changed(relation: isl.Map, array: str) -> isl.Map:
 def _check_memory(original: Scop, rewritten: Scop, needed: Sequence[Allocation]) -> None:
     """New arrays hold all cells that are accessed."""
     extents = {one.name: one.extents for one in read_allocations(rewritten, needed)}
-    own = {name for name, one in rewritten.arrays.items() if not one.rank and one.local and one.declaration is not None}
+    declared = {name: one for name, one in rewritten.arrays.items() if one.local and one.declaration is not None}
+    own = {name for name, one in declared.items() if not one.rank}
+    extents |= {
+        name: tuple(map(Const, sizes))
+        for name, one in declared.items()
+        if name not in original.arrays and one.rank and (sizes := _declared_sizes(one)) is not None
+    }
     lacking = set(rewritten.arrays) - set(original.arrays) - set(extents) - own
     if lacking:
         _refuse(rewritten, f"'{min(lacking)}' has no memory")
-    for access in (access for statement in rewritten.statements for access in statement.accesses):
+    for access in _reaching(original, rewritten):
         if access.array not in extents:
             continue
         cells = access.relation.range().intersect_params(rewritten.context).reset_tuple_id()
@@ -332,6 +359,33 @@ def _check_memory(original: Scop, rewritten: Scop, needed: Sequence[Allocation])
             inside = index.lt_set(limit.insert_domain(cells.get_space().align_params(limit.get_space().params())))
             if not cells.is_subset(inside.intersect(index.ge_set(index.sub(index)))):
                 _refuse(rewritten, f"'{access.array}' is left by a reference")
+
+
+def _declared_sizes(array: Array) -> tuple[int, ...] | None:
+    """What an array is declared with; None if these are no numbers."""
+    node, found = array.declaration.type if array.declaration is not None else None, list[int]()
+    while isinstance(node, ir.ArrayDecl):
+        if not (isinstance(node.dim, ir.Constant) and node.dim.value.isdecimal()):
+            return None
+        found.append(int(node.dim.value))
+        node = node.type
+    return tuple(found)
+
+
+def _reaching(original: Scop, rewritten: Scop) -> Iterator[Access]:
+    """The rewritten SCoP's accesses, each with the cells that it may come to."""
+    before = {one.name: one.accesses for one in original.statements}
+    for statement in rewritten.statements:
+        for access, old in zip_longest(statement.accesses, before.get(statement.name, ())):
+            yield access if old is None else _within(original, old, access)
+
+
+def _within(original: Scop, old: Access, access: Access) -> Access:
+    """An access in the place of another one, which keeps to the extents of its array where data say where it goes:
+    another program has no meaning."""
+    if old.relation.is_single_valued() or old.relation.dim(OUT) != access.relation.dim(OUT):
+        return access
+    return replace(access, relation=within_sizes(access.relation, trusted_sizes(original.arrays[old.array])))
 
 
 def _refuse(scop: Scop, what: str) -> NoReturn:

@@ -7,12 +7,12 @@ two iterations have in common.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import islpy as isl
 from msgspec.structs import replace
 
-from scopt.ir.scop import Dependences, Guard, Scop, Statement
+from scopt.ir.scop import Array, Dependences, Guard, Scop, Statement
 from scopt.poly.isl_utils import IN, OUT, SET
 from scopt.poly.source_loops import Loops, source_loops
 
@@ -24,6 +24,20 @@ def only_for(scop: Scop, context: isl.Set) -> Scop:
     guard = Guard(context) if scop.guard is None else scop.guard
     guard = replace(guard, parameters=guard.parameters.intersect(context).coalesce())
     return replace(scop, context=scop.context.intersect(context).coalesce(), guard=guard)
+
+
+def trusted_sizes(array: Array) -> tuple[int | None, ...]:
+    """The extents of an array that no subscript leaves, as numbers: of what a pointer leads to, not the first one."""
+    return (None, *array.sizes[1:]) if array.pointer and array.rank else array.sizes
+
+
+def within_sizes(relation: isl.Map, sizes: Sequence[int | None]) -> isl.Map:
+    """The part of an access that is within extents, as far as these are numbers."""
+    for position, size in enumerate(sizes):
+        if size is not None:
+            relation = relation.lower_bound_val(OUT, position, isl.Val(0))
+            relation = relation.upper_bound_val(OUT, position, isl.Val(size - 1))
+    return relation
 
 
 def within_rows(scop: Scop, deps: Dependences) -> Scop | None:

@@ -8,6 +8,7 @@ import pytest
 from scopt.options import Options
 from scopt.poly.bands import ordered, with_properties
 from scopt.poly.dependences import dependences
+from scopt.poly.isl_utils import sets_of
 from scopt.poly.legality import check_order
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.passes.lone_statements import lone_apart
@@ -63,3 +64,17 @@ def test_what_sets_a_scalar_runs_in_front() -> None:
 def test_what_gains_nothing_stays(body: str) -> None:
     before, after = apart(body)
     assert after is before
+
+
+def test_a_nest_in_one_iteration_of_a_loop_in_order_stands_in_front() -> None:
+    body = """for (i = 0; i < n; i++) {
+        s = 0; for (j = 0; j < m; j++) B[0][j] = A[i][j] + 1;
+        for (k = 0; k < 5; k++) { t = 0; for (j = 0; j < m; j++) t += B[0][j] * k; if (t > s) s = t; }
+        x[i] = s; }"""
+    _, after = apart(body)
+    rows = after.get_root().child(0).child(0)
+    parts = [
+        sorted(str(one.get_tuple_name()) for one in sets_of(rows.child(k).child(0).get_domain()))
+        for k in range(rows.n_children())
+    ]
+    assert parts == [["S0"], ["S1"], ["S2", "S3", "S4"], ["S5"]]
