@@ -44,6 +44,7 @@ from scopt.frontend.normalize.pointer_cells import hoist_pointers
 from scopt.frontend.normalize.scalar_structs import with_scalar_structs
 from scopt.frontend.normalize.separate_updates import with_separate_updates
 from scopt.frontend.normalize.stage_loops import with_stage_loops
+from scopt.frontend.normalize.statement_counts import MAX_STATEMENTS, counted
 from scopt.frontend.normalize.sums_apart import with_sums_apart
 from scopt.frontend.normalize.whole_runs import with_whole_runs
 from scopt.frontend.syntax.liveness import may_be_read_after
@@ -95,7 +96,8 @@ class RegionNames(Struct, frozen=True, eq=False):
 
     def in_blocks(self) -> RegionNames:
         """The region, if it is long, with blocks that are executed as a whole."""
-        items, blocks = with_whole_runs(self.items, self.symbols, self.region.symbolic)
+        straight = not self.region.marked and counted(self.region.items) > MAX_STATEMENTS
+        items, blocks = with_whole_runs(self.items, self.symbols, self.region.symbolic, straight=straight)
         return replace(self, items=items, blocks=blocks)
 
     def typed_names(self) -> tuple[dict[str, CType], set[str]]:

@@ -1,5 +1,6 @@
 """Long regions in fewer statements: where the bodies of loops have more than schedulers take in their time, what stands
-one after the other in them, loops of few iterations among it, is a block that is executed as a whole.
+one after the other in them, loops of few iterations among it, is a block that is executed as a whole. Without such
+loops that is done only in regions that would be left alone else: compilers make vectors of straight code.
 
 Such code works on a few cells of its own: the steps of a solver for the unknowns of a cell, the rounds of a cipher.
 What there is to gain are the loops around it.
@@ -23,6 +24,8 @@ from scopt.ir.walks import changed, mapped, walk
 # Statements that are taken together (what is longer takes schedulers long), and those that blocks are made of.
 MOST = 40
 LONGEST = 160
+# Statements of straight code that is a block at least.
+STRAIGHT = 20
 # Iterations of a loop in a block at most.
 FEW = 16
 
@@ -30,14 +33,14 @@ Span = tuple[int, int]
 
 
 def with_whole_runs(
-    items: tuple[Any, ...], symbols: Mapping[str, Symbol], symbolic: Mapping[str, int]
+    items: tuple[Any, ...], symbols: Mapping[str, Symbol], symbolic: Mapping[str, int], *, straight: bool = False
 ) -> tuple[tuple[Any, ...], frozenset[Any]]:
     """A region's statements, in which each name has one meaning, and the blocks among them that are executed as a
-    whole. symbolic: integer macros."""
+    whole. symbolic: integer macros. straight: blocks may have no loops, too."""
     total = sum(map(_statements, items))
     if total <= MOST:
         return items, frozenset()
-    found = _Finder(symbols, symbolic)
+    found = _Finder(symbols, symbolic, STRAIGHT if straight else None)
     runs = sorted((run for item in items for run in found.runs(item, {}, inside=False)), key=_length, reverse=True)
     chosen: dict[Any, Sequence[Any]] = {}
     for run in runs:
@@ -108,8 +111,11 @@ def _length(run: Sequence[Any]) -> int:
 
 
 class _Finder(Struct, frozen=True, eq=False):
+    """straight: statements of a run without loops at least; None if there are none."""
+
     symbols: Mapping[str, Symbol]
     symbolic: Mapping[str, int]
+    straight: int | None = None
 
     def runs(self, node: Any, spans: Mapping[str, Span], *, inside: bool) -> Iterator[Sequence[Any]]:
         """The runs of short statements, with loops among them, below a statement. spans: values of the iterators of
@@ -134,11 +140,17 @@ class _Finder(Struct, frozen=True, eq=False):
             if inside and item is not None and self.is_short(item, spans):
                 run.append(item)
                 continue
-            if any(isinstance(one, ir.For) for part in run for one in walk(part)) and _length(run) > 1:
+            if self.is_block(run):
                 yield run
             run = []
             if item is not None:
                 yield from self.runs(item, spans, inside=inside)
+
+    def is_block(self, run: Sequence[Any]) -> bool:
+        """Whether there is anything to gain by taking a run as a whole."""
+        if self.straight is not None and _length(run) >= self.straight:
+            return True
+        return any(isinstance(one, ir.For) for part in run for one in walk(part)) and _length(run) > 1
 
     def is_short(self, node: Any, spans: Mapping[str, Span]) -> bool:
         """Whether a statement has loops of few iterations at most, and nothing in it leaves it."""

@@ -18,9 +18,12 @@ from scopt import ir
 from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.extract import extract_whole
 from scopt.frontend.normalize.counting_loops import has_loop, is_counting
+from scopt.frontend.normalize.statement_counts import MAX_STATEMENTS, SET_VARIABLES, counted
+from scopt.frontend.normalize.whole_runs import with_whole_runs
 from scopt.frontend.region.placement import misplaced, with_directives
 from scopt.frontend.region.regions import find_autodetected, region_of, runs_in, statement_extent
 from scopt.frontend.region.surroundings import with_surroundings
+from scopt.frontend.syntax.symbols import scope_at
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.openmp_clauses import sequential
 from scopt.ir.scop import Scop
@@ -31,11 +34,7 @@ from scopt.poly.reductions import Reorder, updates_of
 
 # isl's elementary operations for one extraction: what needs more is no candidate.
 MAX_OPERATIONS = 10_000_000
-# Statements of a region that is found: schedulers take too long for more of them, and only where somebody asks for it.
-# Of those that set a variable `SET_VARIABLES` are like one that writes a cell: in straight code it takes their place.
-MAX_STATEMENTS = 60
-SET_VARIABLES = 4
-# Loops in one another, and nodes of the syntax tree, likewise.
+# Loops in one another, and nodes of the syntax tree, of a region that is found.
 MAX_DEPTH = 8
 MAX_NODES = 10_000
 
@@ -139,7 +138,7 @@ class Search(Struct, frozen=True):
         """The longest stretch from one of the loops on, and the number of its last loop."""
         items = region.parent.block_items
         sizes = [
-            _statements(items[loops[first] : loops[last] + 1])
+            counted(items[loops[first] : loops[last] + 1])
             for last in range(first, min(len(loops), first + MAX_STATEMENTS))
         ]
         good, end, found, step = first, first + sum(size <= MAX_STATEMENTS for size in sizes), single, 4
@@ -168,7 +167,7 @@ class Search(Struct, frozen=True):
 
     def refused(self, region: Region) -> Remark | None:
         """Why a region can't be extracted; None if it can."""
-        if too_large := _too_large(region.items):
+        if too_large := _too_large(self.tu, region):
             message = f"{too_large} are not taken together where nobody asks for it"
             return Remark("missed", "region.large", message, region.location, "mark the region, or split the loop")
         try:
@@ -206,10 +205,14 @@ def _below(tu: TranslationUnit, scop: Scop, loops: Sequence[Any]) -> frozenset[s
     return frozenset(found)
 
 
-def _too_large(items: Sequence[Any]) -> str:
+def _too_large(tu: TranslationUnit, region: Region) -> str:
     """What there is more of than can be taken; empty if all is well."""
-    if (statements := _statements(items)) > MAX_STATEMENTS:
-        return f"{statements} statements ({SET_VARIABLES} that set variables count as one), more than {MAX_STATEMENTS},"
+    items = region.items
+    if (statements := counted(items)) > MAX_STATEMENTS:
+        shorter, blocks = with_whole_runs(tuple(items), scope_at(tu, region), {}, straight=True)
+        if counted(shorter, blocks) > MAX_STATEMENTS:
+            variables = f"({SET_VARIABLES} that set variables count as one)"
+            return f"{statements} statements {variables}, more than {MAX_STATEMENTS},"
     nodes, deepest, todo = 0, 0, [(item, 0) for item in items]
     while todo:
         node, depth = todo.pop()
@@ -219,21 +222,3 @@ def _too_large(items: Sequence[Any]) -> str:
     if deepest > MAX_DEPTH:
         return f"{deepest} loops in one another, more than {MAX_DEPTH},"
     return f"statements of {nodes} operators and operands, more than {MAX_NODES}," if nodes > MAX_NODES else ""
-
-
-def _statements(items: Sequence[Any]) -> int:
-    """Simple statements of a region; what sets a variable, or does nothing, counts as a part of one."""
-    cells, variables, todo = 0, 0, list(items)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, (ir.For, ir.If, ir.While, ir.DoWhile, ir.Switch)):
-            todo += [part for name in ("stmt", "iftrue", "iffalse") if (part := getattr(node, name, None)) is not None]
-        elif isinstance(node, ir.Compound):
-            todo += node.block_items or ()
-        elif isinstance(node, ir.Assignment) and not isinstance(node.lvalue, ir.ID):
-            cells += 1
-        elif isinstance(node, (ir.Assignment, ir.Decl, ir.EmptyStatement)):
-            variables += 1
-        else:
-            cells += 1
-    return cells + -(-variables // SET_VARIABLES)

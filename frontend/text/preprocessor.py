@@ -17,6 +17,9 @@ from scopt.options import Options
 _MARKER = re.compile(r'#(?:line)?[ \t]+(\d+)(?:[ \t]+"((?:[^"\\]|\\.)*)"((?:[ \t]+\d)*))?')
 _SCOP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b")
 _SCOPT = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+scopt\b")
+_OPENMP = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b.*", re.MULTILINE)
+# What a header may say of the program's variables.
+_THREADPRIVATE = re.compile(r"#[ \t]*pragma[ \t]+omp[ \t]+threadprivate\b")
 
 Definitions = dict[tuple[str, bool], Macro]
 """Macros by what stands in their definitions, and whether they are the system's."""
@@ -30,7 +33,8 @@ def run_preprocessor(text: bytes, file: str, raw: RawSource, options: Options, k
     result = _run_compiler(text, file, options, ["-E", "-dD"])
     if result.returncode:
         raise InputError(_message(result, file))
-    return _read(result.stdout.decode("latin-1"), file, raw, known)
+    output = result.stdout.decode("latin-1")
+    return _read(_OPENMP.sub("", output) if options.ignore_openmp else output, file, raw, known)
 
 
 def check_syntax(source: bytes, file: str, options: Options) -> str:
@@ -116,7 +120,8 @@ def _directive_line(
     pragmas: list[ScopPragma],
     known: Definitions,
 ) -> str:
-    """Note a directive of the output; what is left of it for the parser: only pragmas of the user's file."""
+    """Note a directive of the output; what is left of it for the parser: only pragmas of the user's file, and what a
+    header says of variables."""
     if line.startswith("#define "):
         key = line[8:], run.system or run.file == "<built-in>"
         macro = known.get(key)
@@ -135,7 +140,8 @@ def _directive_line(
             ScopPragma(kind, text_line, run.file, run.number + text_line - run.first, run.user, dict(macros))
         )
         return f"#pragma {kind}" if run.user else ""
-    return line if run.user and line.startswith("#pragma") else ""
+    kept = line.startswith("#pragma") if run.user else _THREADPRIVATE.match(line) is not None
+    return line if kept else ""
 
 
 def _unquoted(name: str) -> str:

@@ -179,6 +179,10 @@ class Build(NamedTuple):
         result = self.cache.get_packed(key) if key else None
         if result is None:
             result = self._run_preprocessor(argument, text, more)
+            if made.pragmas.alone:
+                from scopt.frontend.text.openmp_lines import without_headers_openmp  # one source in many needs it
+
+                result = without_headers_openmp(result)
             if key:
                 self.cache.put_packed(key, result)
         path = self._path(number, argument, ".i")

@@ -64,8 +64,8 @@ def allowed(
     """What scopt may emit for a source.
 
     name: of the source in line markers. preprocessed: the source, with pragmas. Where it has pragmas of OpenMP that the
-      user hasn't turned on, they have to stay off: those that aren't lines of the source itself can't be left out, so
-      that ours stay off, too.
+      user hasn't turned on, they have to stay off: those that macros make can't be left out, so that ours stay off,
+      too.
     """
     if command.has("-fsanitize=thread"):
         return Pragmas(False, given(command))  # the run time's own synchronization isn't seen by the sanitizer
@@ -76,9 +76,9 @@ def allowed(
     if command.has("-fno-openmp", "-fno-openmp-simd") or (own and simd_given):
         return Pragmas(False, simd_given)
     if own:
-        from scopt.frontend.text.openmp_lines import are_lines_of  # one source in many needs it
+        from scopt.frontend.text.openmp_lines import can_be_left_out  # one source in many needs it
 
-        if not are_lines_of(source, name, preprocessed):
+        if not can_be_left_out(source, name, preprocessed):
             return Pragmas(False, False)
     return Pragmas(links_seen(command, settings) and works(command, settings, cache), True, own)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import islpy as isl
 import pytest
@@ -321,6 +322,16 @@ def test_variables_of_threads_are_left_alone(text: str) -> None:
     result = optimize(text.encode(), Options(autodetect=True, eager=True))
     assert [remark.id for remark in result.remarks] == ["access.thread-local"]
     assert result.text == text.encode()
+
+
+def test_variables_of_threads_that_a_header_names(tmp_path: Path) -> None:
+    (tmp_path / "own.h").write_text("static double a[9];\n#pragma omp threadprivate(a)\n")
+    text = b'#include "own.h"\nvoid f(int n) { for (int i = 0; i < n; i++) a[i] = i; }'
+    told = [
+        [remark.id for remark in optimize(text, options, file=str(tmp_path / "in.c")).remarks]
+        for options in (Options(autodetect=True, eager=True), Options(autodetect=True, eager=True, ignore_openmp=True))
+    ]
+    assert (told[0], "access.thread-local" in told[1]) == (["access.thread-local"], False)
 
 
 def test_threads_copy_variables_around_the_region() -> None:

@@ -7,7 +7,7 @@ import pytest
 from scopt import Options, optimize
 from scopt.frontend.region.parse import parse
 from scopt.frontend.text.openmp_clauses import Obstacle, OpenmpLoop, read_openmp
-from scopt.frontend.text.openmp_lines import are_lines_of, without_openmp
+from scopt.frontend.text.openmp_lines import can_be_left_out, without_headers_openmp, without_openmp
 from scopt.tell.results import Result
 
 AUTODETECT = Options(cc="gcc", autodetect=True, eager=True)
@@ -205,9 +205,15 @@ def test_without_openmp() -> None:
 def test_where_pragmas_come_from() -> None:
     source = b"#pragma omp simd\nint a;\nM\n"
     begin = b'# 1 "in.c"\n#pragma omp simd\nint a;\n'
-    assert are_lines_of(source, "in.c", begin + b"int b;\n")
-    assert not are_lines_of(source, "in.c", begin + b"#pragma omp simd\n")
-    assert not are_lines_of(source, "in.c", begin + b'# 1 "in.h" 1\n#pragma omp simd\n')
+    assert can_be_left_out(source, "in.c", begin + b"int b;\n")
+    assert not can_be_left_out(source, "in.c", begin + b"#pragma omp simd\n")
+    header = b'# 1 "in.h" 1\n#pragma omp simd\n'
+    back = b'# 4 "in.c" 2\n'
+    assert can_be_left_out(source, "in.c", begin + header + back)
+    assert not can_be_left_out(source, "in.c", begin + header + back + b"#pragma omp simd\n")
+    other = b'# 1 "in.h"\n#pragma omp simd\n'  # what a directive in the source calls it
+    assert not can_be_left_out(source, "in.c", begin + other)
+    assert without_headers_openmp(begin + header + back) == begin + b'# 1 "in.h" 1\n\n' + back
 
 
 def test_what_a_file_without_openmp_says() -> None:
