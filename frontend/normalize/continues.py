@@ -7,6 +7,7 @@ from typing import Any
 from scopt import ir
 from scopt.frontend.normalize.opaque import LOOPS, leaving
 from scopt.frontend.normalize.tree_rewriting import items_of
+from scopt.frontend.syntax.mentioned import identifiers
 from scopt.ir.walks import changed
 
 
@@ -33,15 +34,22 @@ def _rewritten(items: list[Any]) -> list[Any] | None:
         then, otherwise = items_of(item.iftrue), items_of(item.iffalse) if item.iffalse is not None else []
         if _ends(then):
             # what follows is the other branch
-            kept, other = _rewritten(then[:-1]), _rewritten([*otherwise, *rest])
+            kept, other = _rewritten(then[:-1]), _rewritten(_joined(otherwise, rest))
         elif _ends(otherwise):
-            kept, other = _rewritten([*then, *rest]), _rewritten(otherwise[:-1])
+            kept, other = _rewritten(_joined(then, rest)), _rewritten(otherwise[:-1])
         else:
             return None
         if kept is None or other is None:
             return None
         return [*items[:position], *_branches(item, kept, other)]
     return items
+
+
+def _joined(branch: list[Any], rest: list[Any]) -> list[Any]:
+    """The statements of a branch, and those behind it, which don't see what the branch declares."""
+    declared = {item.name for item in branch if isinstance(item, (ir.Decl, ir.Typedef))}
+    seen = declared.isdisjoint(name for item in rest for name in identifiers(item))
+    return [*branch, *rest] if seen else [ir.Compound(branch), *rest]
 
 
 def _ends(items: list[Any]) -> bool:

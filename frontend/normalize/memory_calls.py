@@ -140,7 +140,7 @@ class _Call(Struct, frozen=True, eq=False):
     coord: Any
 
     def filled(self, where: Any, byte: Any, size: Any) -> Any:
-        place = self.place(where)
+        (place,) = self.in_rows([self.place(where)], size)
 
         def fill(cells: Cells, kind: Typed) -> list[Any]:
             if kind.type.const:
@@ -151,7 +151,7 @@ class _Call(Struct, frozen=True, eq=False):
 
     def copied(self, where: Any, source: Any, size: Any, *, anyhow: bool) -> Any:
         """anyhow: the places don't overlap."""
-        places = self.place(where), self.place(source)
+        places = self.in_rows([self.place(where), self.place(source)], size)
         if not self.types.lead_to_the_same(places[0].typed, places[1].typed):
             raise NoElementsError
         backwards = not anyhow and self.backwards(*places)
@@ -185,6 +185,46 @@ class _Call(Struct, frozen=True, eq=False):
             case ir.BinaryOp():
                 return _Place(node.left, ir.UnaryOp("-", cast(self.maker.tu.long_type, node.right)), typed)
         return _Place(node, None, typed)
+
+    def in_rows(self, places: list[_Place], size: Any) -> tuple[_Place, ...]:
+        """Places from which so many bytes lie in one row, as subscripts do: where several rows may be meant, elements
+        are rows. Raises NoElementsError where they can't be."""
+        while not all(self.is_in_row(place, size) for place in places):
+            places = [self.rows(place) for place in places]
+        return tuple(places)
+
+    def is_in_row(self, place: _Place, size: Any) -> bool:
+        """Whether some bytes from a place on lie in the row that it is in, as far as their number and the row's length
+        tell. Sizes that only the run of the program tells are taken to end in a row that is one of many, and to go on
+        in others where it is the first one."""
+        row, element = self.loops.types.of(place.base), place.typed.element()
+        if place.object or row is None or not row.array or element is None:
+            return True
+        total, factors = self.product(size)
+        each, names = self.loops.size(element)
+        texts, length = [_text(one) for one in factors], row.layers[0].dim
+        for name in map(_text, names):
+            if name in texts:
+                texts.remove(name)
+        number_of, known = total // each, constant_value(length, self.types.scope) if length is not None else None
+        offset = constant_value(place.offset, self.types.scope) if place.offset is not None else 0
+        if not texts and known is not None:
+            return number_of + max(offset or 0, 0) <= known
+        if length is not None and number_of == 1 and texts == [_text(length)]:
+            return not offset
+        if not isinstance(place.base, ir.ArrayRef):
+            return True
+        first = constant_value(place.base.subscript, self.types.scope) is not None
+        return not (first or len(texts) > 1 or (known is not None and number_of >= known))
+
+    def rows(self, place: _Place) -> _Place:
+        """A place at a row's beginning as that of the row. Raises NoElementsError for other places."""
+        if place.offset is not None and constant_value(place.offset, self.types.scope) != 0:
+            raise NoElementsError
+        typed = self.types.pointer(place.base.name) if isinstance(place.base, ir.ArrayRef) else None
+        if typed is None:
+            raise NoElementsError
+        return _Place(place.base.name, place.base.subscript, typed)
 
     def may_be_written(self, node: Any) -> bool:
         """Whether a call may write what a part of its arguments is read from, which loops would read again."""
@@ -238,6 +278,8 @@ class _Call(Struct, frozen=True, eq=False):
 
     def product(self, node: Any) -> tuple[int, list[Any]]:
         """A size as a constant times other factors."""
+        if isinstance(node, ir.BinaryOp) and self.may_wrap(node):
+            return 1, [node]
         if isinstance(node, ir.BinaryOp) and node.op == "*":
             (a, some), (b, others) = self.product(node.left), self.product(node.right)
             return a * b, [*some, *others]
@@ -247,7 +289,7 @@ class _Call(Struct, frozen=True, eq=False):
         known = constant_value(node, self.types.scope)
         if known is not None:
             return known, []
-        if isinstance(node, ir.Cast) and (kind := self.types.of(node)) is not None and kind.bits >= _INT_BITS:
+        if isinstance(node, ir.Cast) and self.keeps_value(node):
             return self.product(node.expr)
         if isinstance(node, ir.BinaryOp) and node.op == "<<":
             shift = constant_value(node.right, self.types.scope)
@@ -255,6 +297,19 @@ class _Call(Struct, frozen=True, eq=False):
                 total, factors = self.product(node.left)
                 return total << shift, factors
         return 1, [node]
+
+    def may_wrap(self, node: Any) -> bool:
+        """Whether an unsigned product of fewer bits than sizes have may be another number than in their type."""
+        kind = self.types.of(node)
+        return kind is not None and not kind.signed and kind.bits <= _INT_BITS
+
+    def keeps_value(self, node: ir.Cast) -> bool:
+        """Whether an integer is the same number behind a conversion, as far as sizes go."""
+        made, found = self.types.of(node), self.types.of(node.expr)
+        if made is None or not made.integer or made.bits < _INT_BITS:
+            return False
+        known = found if found is not None else made
+        return known.integer and known.bits <= made.bits and (made.bits > _INT_BITS or made.signed >= known.signed)
 
     def bound(self, number_of: int, factors: list[Any]) -> tuple[list[Any], Any, str]:
         """How many elements there are: statements that come before, the number, and the type to count in."""

@@ -25,6 +25,7 @@ from scopt.frontend.normalize.tree_rewriting import (
     plus,
     step_of,
     substituted,
+    value_of,
 )
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
 from scopt.frontend.syntax.scoping import loop_iterator
@@ -92,10 +93,27 @@ class WrapAround(Struct, frozen=True, eq=False):
         inner, last = self.first_apart(rest, {**own, fresh: replace(symbol, name=fresh)})
         behind = []
         if self.used_after(name):
-            behind.append(_set(name, count.at_the_end(value)))
+            behind.append(_set(name, self.at_the_end(count, value)))
         stands = count.compared(copied(count.start))
         block = ir.Compound([count.only_first(items), inner, *behind], count.loop.coord)
         return ir.If(stands, block, None, count.loop.coord), last or rest
+
+    def at_the_end(self, count: _Count, value: Any) -> Any:
+        """What the value that the next iteration begins with is behind the last one."""
+        beyond, spelling = plus(copied(count.end), count.step if "=" in count.op else 0), self.iterator_type(count)
+        names = [node.name for node in walk(beyond) if isinstance(node, ir.ID)]
+        numbers = all(value_of(node) is not None for node in walk(beyond) if isinstance(node, ir.Constant))
+        types = {"int" if (one := self.symbol(name)) is None else one.type.spelling for name in names} or {"int"}
+        beyond = beyond if numbers and types == {spelling} else cast(spelling, beyond)
+        return substituted(value, count.name, beyond)
+
+    def iterator_type(self, count: _Count) -> str:
+        init = count.loop.init
+        if isinstance(init, ir.DeclList):
+            return " ".join(init.decls[0].type.type.names)
+        symbol = self.symbol(count.name)
+        assert symbol is not None
+        return symbol.type.spelling
 
     def handed_on(self, count: _Count, own: Mapping[str, Symbol]) -> Iterator[tuple[str, int, Any]]:
         """Variables whose value in an iteration is what the one before has computed: with the position of the statement
@@ -230,11 +248,6 @@ class _Count(Struct, frozen=True, eq=False):
 
     def compared(self, value: Any) -> Any:
         return ir.BinaryOp(self.op, value, copied(self.end), self.loop.coord)
-
-    def at_the_end(self, value: Any) -> Any:
-        """What the value that the next iteration begins with is behind the last one."""
-        beyond = plus(copied(self.end), self.step if "=" in self.op else 0)
-        return substituted(value, self.name, beyond)
 
     def only_first(self, items: Sequence[Any]) -> ir.For:
         """The loop over the first iteration."""

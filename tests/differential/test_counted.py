@@ -36,6 +36,10 @@ CASES = {
         "for (i = 0; i < n; i++) { z[i] = 1; if (y[i] < 0) continue; x[i] = 2 * y[i];"
         " if (i > m) { x[i]++; continue; } else z[i] = 2; z[i] += y[i]; }"
     ),
+    "continue beside a name of its own": (
+        "for (i = 0; i < n; i++) { if (y[i] < 0) { x[i] = 1; continue; } else { double m = y[i]; z[i] = m; }"
+        " x[i] = 2 * m + y[i]; }"
+    ),
     "continue of while": "i = n; while (--i >= 0) { if (y[i] < 0) continue; x[i] = 2 * y[i]; }",
 }
 

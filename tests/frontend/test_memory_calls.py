@@ -15,6 +15,7 @@ PARAMS = "int n, int m, double *a, double *b, int *w, unsigned char *c, long *si
 BEFORE = """#include <string.h>
 struct gaps { char c; double x; };
 struct whole { double x; float y[2]; };
+double grid[8][16];
 """
 SOURCE = """#include <stdio.h>
 #include <string.h>
@@ -55,6 +56,11 @@ static void g(int n, long (*size)[4]) {
     __builtin_memset(size[i], 0, size[i][0] * sizeof(long));
 #pragma endscop
 }
+static void wraps(unsigned u, unsigned char *c) {
+#pragma scop
+  memset(c, 7, u * 2);
+#pragma endscop
+}
 int main(void) {
   for (int n = 0; n < 9; n++)
     for (int m = 1; m < 8; m += 2) {
@@ -67,6 +73,7 @@ int main(void) {
       bytes(n, m, rows, w, c);
       places(n, m, s, d);
       g(2, size);
+      wraps((1u << 31) + 5, c);
       long sum = 0;
       for (int i = 0; i < 20; i++) {
         for (int j = 0; j < 8; j++) sum = sum * 31 + rows[i][j] + w[j];
@@ -89,6 +96,9 @@ int main(void) {
         ("memcpy(a, b, (size_t)n * m * sizeof *a)", "a"),
         ("memmove(a, b + m, sizeof(double[4]))", "a"),
         ("memmove(a + 1, a, n * sizeof(double))", "a"),
+        ("memset(grid[i % 8], 0, m * sizeof(double))", "grid"),
+        ("memset(grid[0], 0, n * 16 * sizeof(double))", "grid"),
+        ("memset(&grid[0][0], 0, sizeof grid)", "grid"),
         ("memset(x, 0, sizeof x)", "x"),  # the size of a pointer
     ],
 )
@@ -105,6 +115,8 @@ def test_loops(call: str, array: str) -> None:
         "memset(w, m, n * sizeof(int))",
         "memcpy(a, w, n * sizeof(double))",
         "memmove(a + m, a, n * sizeof(double))",  # in which direction?
+        "memset(grid[0], 0, n * m * sizeof(double))",  # beyond the row
+        "memset(grid[2] + 1, 0, 16 * sizeof(double))",
         "memset(w++, 0, sizeof(int))",
         "memset(c, c[0] + 1, n)",  # may be written there
         "memset(w + w[0], 0, n * sizeof(int))",

@@ -108,17 +108,25 @@ static float rows(int n, int m, const float x[n][m], float y[n][m])
 #pragma endscop
   return last;
 }
+static float wide(size_t n, const float *x, float *y)
+{
+  float last = 3;
+#pragma scop
+  for (int i = 0; i < n; i++) { y[i] = x[i] * last; last = (i > -9) - i; }
+#pragma endscop
+  return last;
+}
 int main(void)
 {
   for (int n = 0; n < 3000; n += 1 + n / 3) {
     float *x = malloc(4 * n), *y = malloc(4 * n);
     unsigned z = n + 3;
-    for (int k = 0; k < 6; k++) {
+    for (int k = 0; k < 7; k++) {
       double sum = 0;
       for (int i = 0; i < n; i++) { z = z * 1664525u + 1013904223u; x[i] = (z >> 8) / 16777216.0f - 0.5f; y[i] = 0; }
       float r = k == 0 ? up(n, x, y, 5) : k == 1 ? down(n, x, y, 5) : k == 2 ? three(n, x, y, 1, 2, 3)
         : k == 3 ? bytes(n, x, y) : k == 4 ? rows(3, n / 3, (void *)x, (void *)y)
-        : rows(n / 2, 2, (void *)x, (void *)y);
+        : k == 6 ? wide(n, x, y) : rows(n / 2, 2, (void *)x, (void *)y);
       for (int i = 0; i < n; i++) sum = sum * 0.75 + y[i];
       printf("%d %d %a %a\\n", n, k, r, sum);
     }
