@@ -193,6 +193,7 @@ def _outcome(work: Work) -> Outcome:
         gains=gains(scop, region, made.marked, made.nest),
         guard=made.guard,
         prologue=scop.prologue,
+        epilogue=scop.epilogue,
         idle=_is_idle(scop, made),
     )
 

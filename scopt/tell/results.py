@@ -51,6 +51,7 @@ class Outcome(Account, frozen=True):
     guard: C expression that has to hold where the region begins, so that the text may run in place of the original;
       empty if it always may.
     prologue: declarations that text, guard and allocations need.
+    epilogue: statements that have to run behind the text.
     idle: it has no loop of threads or vectors, while some of the region's loops are executed as a whole.
     """
 
@@ -63,6 +64,7 @@ class Outcome(Account, frozen=True):
     error: str = ""
     guard: str = ""
     prologue: tuple[str, ...] = ()
+    epilogue: tuple[str, ...] = ()
     idle: bool = False
 
 
