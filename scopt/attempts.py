@@ -52,6 +52,8 @@ ORDER = "order"
 # Of a schedule's cycles by the model, those that another one takes less time with (measured: loops that differ by less,
 # by the model, come out either way).
 _LESS = 0.9
+# Mechanisms that gain by what iterations of outer loops hand on to each other.
+ACROSS_ITERATIONS = frozenset({"wavefronts", "wavefronts with register tiles", "vectors along diagonals"})
 # Of more statements no scheduler makes a schedule in a minute: rounds of ciphers, unrolled code. Their loops stay in
 # the order of the source, and may still run in parallel.
 MOST_STATEMENTS = 100
@@ -227,6 +229,8 @@ def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
             marked = without_mixed_loops(scop, marked)
         if not _brings(work, marked):
             raise NotCarried
+    if scop.exchanged and not (options.eager or decider.is_open or work.fixed is not None or is_tiled_in_time(marked)):
+        raise LeftAlone(exchanging(scop))
     if not (marked.tilings or marked.packed):
         plain.append(options)
     if options.verify != "off":
@@ -255,6 +259,17 @@ def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
     )
     made = tuple(decider.made) if decider.is_open else ()
     return Generated(proposed.tree, marked, program.shown, text, told, allocated(program), guard, made)
+
+
+def is_tiled_in_time(marked: MarkedSchedule) -> bool:
+    """Whether the outermost loops run in tiles that several of their iterations share."""
+    return any(choice.mechanism in ACROSS_ITERATIONS for choice in marked.choices)
+
+
+def exchanging(scop: Scop) -> Remark:
+    """Why a SCoP whose iterations exchange pointers is left."""
+    message = "the region's iterations exchange pointers, and no tiles hold several of them: its loops are taken apart"
+    return Remark("missed", "access.pointer-modified", message, scop.location, "")
 
 
 def _keeps_order(work: Work, options: Options, proposed: ScheduleResult, decider: Decider, *, best: bool) -> bool:

@@ -28,7 +28,7 @@ from scopt.frontend.normalize.commas import without_commas
 from scopt.frontend.normalize.compound_literals import without_compound_literals
 from scopt.frontend.normalize.conditions_inside import with_conditions_inside
 from scopt.frontend.normalize.direction_tables import without_direction_tables
-from scopt.frontend.normalize.exchanged_pointers import Surroundings, with_exchanged_pointers
+from scopt.frontend.normalize.exchanged_pointers import ExchangedPointers, Surroundings, with_exchanged_pointers
 from scopt.frontend.normalize.expression_types import ExpressionTypes
 from scopt.frontend.normalize.formulas import formula_of
 from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
@@ -168,9 +168,8 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
     normal, anew = normalized(tu, replace(region, items=called.items), outer)
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
-    exchanged = with_exchanged_pointers(
-        normal, Surroundings(outer, tu.structs, read_after, tu.reserved | ISL_WORDS, tu.long_type)
-    )
+    around = Surroundings(outer, tu.structs, read_after, tu.reserved | ISL_WORDS, tu.long_type)
+    exchanged = with_exchanged_pointers(normal, around) if _may_exchange(region) else ExchangedPointers(tuple(normal))
     normal = exchanged.items
     plain_items, lengths = with_loops_by_rows(normal, tu.reserved) if by_rows else (normal, ())
     unique = _named_once(tu, _plain_statements(tu, region, plain_items, outer), outer)
@@ -224,6 +223,12 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances)
     names = RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted)
     return replace(names.in_blocks(), exchanged=exchanged.changed, epilogue=exchanged.behind)
+
+
+def _may_exchange(region: Region) -> bool:
+    """Whether pointers may be exchanged: where nobody asks, in a loop by itself, so that others don't depend on what
+    becomes of it."""
+    return region.exchanging and not region.pragmas.used and (region.marked or len(region.items) == 1)
 
 
 def _plain_statements(

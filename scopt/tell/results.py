@@ -52,6 +52,8 @@ class Outcome(Account, frozen=True):
       empty if it always may.
     prologue: declarations that text, guard and allocations need.
     epilogue: statements that have to run behind the text.
+    exchanging: it stays as it was, since pointers that its iterations exchange keep its loops from gaining anything as
+      a whole.
     idle: it has no loop of threads or vectors, while some of the region's loops are executed as a whole.
     """
 
@@ -65,6 +67,7 @@ class Outcome(Account, frozen=True):
     guard: str = ""
     prologue: tuple[str, ...] = ()
     epilogue: tuple[str, ...] = ()
+    exchanging: bool = False
     idle: bool = False
 
 
