@@ -38,7 +38,7 @@ from scopt.frontend.normalize.local_tables import with_static_tables, without_ta
 from scopt.frontend.normalize.loops_by_rows import with_loops_by_rows
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.memory_calls import with_memory_loops
-from scopt.frontend.normalize.normal import normalized
+from scopt.frontend.normalize.normal import normalized, straight_before
 from scopt.frontend.normalize.outer_products import with_outer_products
 from scopt.frontend.normalize.picked_rows import with_picked_rows
 from scopt.frontend.normalize.pointer_cells import hoist_pointers
@@ -168,7 +168,9 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
     normal, anew = normalized(tu, replace(region, items=called.items), outer)
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
-    around = Surroundings(outer, tu.structs, read_after, tu.reserved | ISL_WORDS, tu.long_type)
+    around = Surroundings(
+        outer, tu.structs, straight_before(tu, region), read_after, tu.reserved | ISL_WORDS, tu.long_type
+    )
     exchanged = with_exchanged_pointers(normal, around) if _may_exchange(region) else ExchangedPointers(tuple(normal))
     normal = exchanged.items
     plain_items, lengths = with_loops_by_rows(normal, tu.reserved) if by_rows else (normal, ())

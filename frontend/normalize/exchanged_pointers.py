@@ -11,16 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
+from math import lcm
 from typing import Any
 
 from msgspec import Struct
 
 from scopt import ir
 from scopt.frontend.normalize.opaque import leaving, out_of_statements
-from scopt.frontend.normalize.tree_rewriting import items_of, names_of, number, step_of, value_of
+from scopt.frontend.normalize.tree_rewriting import items_of, names_of, number, signed_number, step_of, value_of
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import Definitions, Typed, Types
-from scopt.frontend.syntax.symbols import Symbol, symbol_of
+from scopt.frontend.syntax.symbols import Symbol, constant_value, is_value, symbol_of
 from scopt.ir.effects import effects
 from scopt.ir.printing import CPrinter
 from scopt.ir.walks import changed, copied, replaced, walk
@@ -39,12 +40,13 @@ class ExchangedPointers(Struct, frozen=True, eq=False):
 
 
 class Surroundings(Struct, frozen=True, eq=False):
-    """symbols: what names mean where the region begins. structs: definitions of structures. read_after: whether what
-    the region leaves in a variable may be read. reserved: names that mean something. long_type: an integer type of 64
-    bits."""
+    """symbols: what names mean where the region begins. structs: definitions of structures. before: the statements in
+    front of the region that are executed one after the other, and then the region. read_after: whether what the region
+    leaves in a variable may be read. reserved: names that mean something. long_type: an integer type of 64 bits."""
 
     symbols: Mapping[str, Symbol]
     structs: Definitions
+    before: Sequence[Any]
     read_after: Callable[[str], bool]
     reserved: frozenset[str]
     long_type: str
@@ -55,7 +57,7 @@ def with_exchanged_pointers(items: Sequence[Any], around: Surroundings) -> Excha
     if not any(isinstance(item, (ir.For, ir.Compound)) for item in items):
         return ExchangedPointers(tuple(items))
     maker = _Maker(around, tuple(items))
-    made = maker.block(items, around.symbols, ())
+    made = maker.block(items, around.symbols, (), ())
     return ExchangedPointers(tuple(made), tuple(maker.behind), changed=maker.found)
 
 
@@ -67,25 +69,30 @@ class _Maker(Struct, eq=False):
     behind: list[str] = []
     found: bool = False
 
-    def block(self, items: Sequence[Any], scope: Mapping[str, Symbol], after: Sequence[Any]) -> list[Any]:
-        """The items of a block that is executed once. after: what is executed behind it in the region."""
+    def block(
+        self, items: Sequence[Any], scope: Mapping[str, Symbol], before: Sequence[Any], after: Sequence[Any]
+    ) -> list[Any]:
+        """The items of a block that is executed once. before, after: what is executed in front of it and behind it in
+        the region."""
         inner, made = dict(scope), []
         for place, item in enumerate(items):
             rest = (*items[place + 1 :], *after)
             if isinstance(item, ir.Decl) and item.name:
                 inner[item.name] = symbol_of(item, inner)
             if isinstance(item, ir.Compound):
-                block = self.block(item.block_items or (), inner, rest)
+                block = self.block(item.block_items or (), inner, (*before, *items[:place]), rest)
                 item = changed(item, block_items=block) if self.found else item
             elif isinstance(item, ir.For):
-                item = self.loop(item, inner, rest)
+                item = self.loop(item, inner, (*before, *items[:place]), rest)
             made.append(item)
         return made
 
-    def loop(self, loop: ir.For, scope: Mapping[str, Symbol], after: Sequence[Any]) -> Any:
-        """What stands in a loop's place: itself, if it isn't one of that kind."""
+    def loop(self, loop: ir.For, scope: Mapping[str, Symbol], before: Sequence[Any], after: Sequence[Any]) -> Any:
+        """What stands in a loop's place: itself, if it isn't one of that kind. before: what is executed in front of it
+        in the region."""
         turns = _turns(loop)
-        exchange = _exchange(loop, scope, self.around.structs) if turns is not None else None
+        known = Known(self.around.structs, scope, (*self.around.before, *before))
+        exchange = _exchange(loop, turns, scope, known) if turns is not None else None
         if turns is None or exchange is None or not _is_last(turns, exchange, after):
             return loop
         wanted = [key for key in exchange.outer if self.is_wanted(key, scope)]
@@ -139,6 +146,34 @@ class _Turns(Struct, frozen=True, eq=False):
         ends = (own, copied(self.start)) if self.step > 0 else (copied(self.start), own)
         return ir.BinaryOp("-", *ends)
 
+    def remainder(self, node: Any) -> tuple[int, int] | None:
+        """What a node adds to the iterator, and what it divides by, if it is a remainder of what isn't negative."""
+        first = value_of(self.start)
+        if not isinstance(node, ir.BinaryOp) or node.op not in ("%", "&") or first is None or self.step != 1:
+            return None
+        divisor, added = value_of(node.right), 0
+        match node.left:
+            case ir.ID(name=own):
+                pass
+            case ir.BinaryOp(op="+" | "-" as op, left=ir.ID(name=own), right=right) if value_of(right) is not None:
+                added = (value_of(right) or 0) * (1 if op == "+" else -1)
+            case _:
+                return None
+        if own != self.name or divisor is None or first + added < 0:
+            return None
+        if node.op == "&":
+            divisor = divisor + 1 if divisor & (divisor + 1) == 0 else 0
+        return (added, divisor) if 2 <= divisor <= _MOST_COPIES else None
+
+    def remainders(self, turn: int) -> Callable[[Any], Any | None]:
+        """The values of all such remainders in an iteration, and those that come a period later each."""
+
+        def value(node: Any) -> Any | None:
+            found = self.remainder(node)
+            return number((turn + (value_of(self.start) or 0) + found[0]) % found[1]) if found is not None else None
+
+        return value
+
     def number(self, long_type: str) -> str:
         """How many iterations there are, where that is positive."""
         low, high = (self.start, self.end) if self.step > 0 else (self.end, self.start)
@@ -184,6 +219,32 @@ def _is_value(node: Any) -> bool:
     return False
 
 
+class Known(Struct, frozen=True, eq=False):
+    """What is known in front of a loop. scope: what names mean there. before: the statements that are executed one
+    after the other, and then the loop."""
+
+    structs: Definitions
+    scope: Mapping[str, Symbol]
+    before: Sequence[Any]
+
+    def counts(self, name: str) -> bool:
+        """Whether a name is that of a plain integer variable that nothing else leads to."""
+        symbol = self.scope.get(name)
+        return symbol is not None and is_value(symbol) and symbol.type.integer and not symbol.dims
+
+    def value(self, name: str) -> int | None:
+        """The constant that a variable has."""
+        for item in reversed(self.before):
+            match item:
+                case ir.Decl(name=own, init=value) if own == name:
+                    return constant_value(value, self.scope) if value is not None else None
+                case ir.Assignment(op="=", lvalue=ir.ID(name=own), rvalue=value) if own == name:
+                    return constant_value(value, self.scope)
+            if name in effects(item).changed:
+                return None
+        return None
+
+
 # --- what iterations do to pointers -----------------------------------------------------------------------------------
 
 
@@ -202,37 +263,98 @@ class _Exchange(Struct, frozen=True, eq=False):
         return len(self.copies)
 
 
-def _exchange(loop: ir.For, scope: Mapping[str, Symbol], structs: Definitions) -> _Exchange | None:
-    """None where iterations do something else to the pointers, or nothing."""
+def _exchange(loop: ir.For, turns: _Turns, scope: Mapping[str, Symbol], known: Known) -> _Exchange | None:
+    """None where iterations do something else to the pointers, or nothing. known: of variables in front of the loop."""
     items = [*_flattened(items_of(loop.stmt))]
     inner = {one.name: symbol_of(one, scope) for one in items if isinstance(one, ir.Decl) and one.name}
-    types = Types({**scope, **inner}, structs)
-    setters, pointers = _setters(items, types)
-    if not setters or not _are_told_by_name(loop, items, setters, pointers, scope):
+    types = Types({**scope, **inner}, known.structs)
+    for counters in (_counters(items, types, known), {}):
+        setters, pointers = _setters(items, types, counters)
+        told = _are_told_by_name(loop, items, setters, pointers, scope)
+        found = _repeated(loop, items, turns, types, setters, pointers, counters) if told else None
+        if found is not None:
+            return found
+    return None
+
+
+def _repeated(
+    loop: ir.For,
+    items: Sequence[Any],
+    turns: _Turns,
+    types: Types,
+    setters: tuple[Any, ...],
+    pointers: Mapping[str, Any],
+    counters: Mapping[str, Any],
+) -> _Exchange | None:
+    """The iterations up to the one behind which all is what it was."""
+    period = _period(loop, turns, types)
+    if not setters and period == 1:
         return None
     declared = {one.name for one in setters if isinstance(one, ir.Decl)}
     outer = {text: key for text, key in pointers.items() if text not in declared}
+    first = {**outer, **{text: value for text, value in counters.items() if text in outer}}
     copies: list[tuple[Any, ...]] = []
-    state, live = dict(outer), frozenset[str]()
-    while not copies or any(_text(state[text]) != text for text in live):
-        copy = _Copy({text: state[text] for text in outer}, pointers)
+    state, live = dict(first), frozenset[str]()
+    while not copies or len(copies) % period or any(_text(state[text]) != _text(first[text]) for text in live):
+        remainders = turns.remainders(len(copies)) if period > 1 else None
+        copy = _Copy({text: state[text] for text in outer}, pointers, types.scope, remainders)
         copies.append(tuple(made for item in items if (made := copy.item(item)) is not None))
         live, state = frozenset(copy.read), copy.state
         if copy.lost or len(copies) > _MOST_COPIES:
             return None
     cycle = tuple(key for text, key in outer.items() if text in live)
-    typed = [types.of(key) for key in cycle]
+    typed = [types.of(key) for key in cycle if _text(key) not in counters]
     alike = all(one is not None and _is_like(one, typed[0]) for one in typed)
     if len(copies) < 2 or not alike or sum(1 for _ in walk(loop.stmt)) * len(copies) > _LONGEST:
         return None
     return _Exchange(setters, cycle, tuple(outer.values()), tuple(copies))
 
 
-def _setters(items: Sequence[Any], types: Types) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _period(loop: ir.For, turns: _Turns, types: Types) -> int:
+    """After how many iterations those remainders of the iterator are the same that a loop picks pointers from an array
+    by; 1 without any."""
+    picks = (node for node in walk(loop.stmt) if isinstance(node, ir.ArrayRef) and isinstance(node.name, ir.ID))
+    picked = [
+        node
+        for node in picks
+        if constant_value(node.subscript, types.scope) is None
+        and (typed := types.of(node)) is not None
+        and typed.pointer
+        and (whole := types.of(node.name)) is not None
+        and whole.layers[0].dim is not None
+    ]
+    divisors = {found[1] for node in walk(loop.stmt) if (found := turns.remainder(node)) is not None}
+    return lcm(*divisors) if picked and divisors else 1
+
+
+def _counters(items: Sequence[Any], types: Types, known: Known) -> dict[str, Any]:
+    """Integer variables that iterations set from their own values, by names, with the values that they have in front of
+    the loop: ``cur = 1 - cur``."""
+    found = dict[str, Any]()
+    for item in items:
+        one = _setting(item, known.counts)
+        if one is not None and isinstance(item, ir.Assignment) and isinstance(one[0], ir.ID):
+            value = known.value(one[0].name) if known.counts(one[0].name) else None
+            if value is not None:
+                found[one[0].name] = signed_number(value)
+    return found
+
+
+def _setters(items: Sequence[Any], types: Types, counters: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The statements that set pointers to other pointers' values, and these pointers, by their texts. Of those that are
-    declared there, they are the ones that are assigned too, or get the value of one that is."""
-    setting = {item: found for item in items if (found := _setting(item)) is not None}
-    pointers = dict[str, Any]()
+    declared there, they are the ones that are assigned too, or get the value of one that is. counters: integers that
+    are set likewise."""
+    followed = {*counters}
+
+    def counts(name: str) -> bool:
+        return name in followed
+
+    for item in items:  # integers that such ones are computed from, or that are computed from them
+        symbol = types.scope.get(item.name) if isinstance(item, ir.Decl) and item.init is not None else None
+        if symbol is not None and not symbol.dims and symbol.type.integer and names_of(item.init) & followed:
+            followed.add(item.name)
+    setting = {item: found for item in items if (found := _setting(item, counts)) is not None}
+    pointers: dict[str, Any] = {name: ir.ID(name) for name in followed}
 
     def add(key: Any) -> None:
         typed = types.of(key)
@@ -240,40 +362,54 @@ def _setters(items: Sequence[Any], types: Types) -> tuple[tuple[Any, ...], dict[
             pointers.setdefault(_text(key), key)
 
     for item, (key, value) in setting.items():
-        if isinstance(item, ir.Assignment):
+        if isinstance(item, ir.Assignment) and _text(key) not in followed:
             add(key)
             add(value)
     for item, (key, value) in setting.items():
-        if isinstance(item, ir.Decl) and value is not None and _text(value) in pointers:
+        if isinstance(item, ir.Decl) and value is not None and _is_key(value) and _text(value) in pointers:
             add(key)
     return tuple(item for item, (key, _) in setting.items() if _text(key) in pointers), pointers
 
 
 class _Copy(Struct, eq=False):
-    """One iteration. state: what pointers hold, as expressions of their first values. pointers: those that the loop
-    sets. read: those whose value is read before they are set. lost: a value is read that nobody has set."""
+    """One iteration. state: what pointers hold, as expressions of their first values, and integers. pointers: those
+    that the loop sets. scope: what names mean. remainders: the values of the iterator's. read: those whose value is
+    read before they are set. lost: a value is read that nobody has set."""
 
     state: dict[str, Any]
     pointers: Mapping[str, Any]
+    scope: Mapping[str, Symbol]
+    remainders: Callable[[Any], Any | None] | None
     read: set[str] = set()
     done: set[str] = set()
     lost: bool = False
 
     def item(self, item: Any) -> Any | None:
         """A statement of the copy; None for one that sets a pointer."""
-        found = _setting(item)
+        found = _setting(item, self.pointers.__contains__)
         if found is None or _text(found[0]) not in self.pointers:
             return replaced(copied(item), self.value)
         key, value = found
         if value is not None:
-            made = self.value(value)
-            self.lost = self.lost or made is value
-            self.state[_text(key)] = made
-            self.done.add(_text(key))
+            self.set(key, value)
         return None
+
+    def set(self, key: Any, value: Any) -> None:
+        typed = self.scope.get(key.name) if isinstance(key, ir.ID) else None
+        made = replaced(copied(value), self.value)
+        if typed is not None and not typed.dims:
+            number = constant_value(made, self.scope)
+            self.lost = self.lost or number is None
+            made = signed_number(number or 0)
+        else:
+            self.lost = self.lost or _text(value) not in self.pointers
+        self.state[_text(key)] = made
+        self.done.add(_text(key))
 
     def value(self, node: Any) -> Any:
         """What stands in a pointer's place; the node itself if it is none."""
+        if self.remainders is not None and (number := self.remainders(node)) is not None:
+            return number
         if not isinstance(node, (ir.ID, ir.StructRef, ir.ArrayRef)) or (text := _text(node)) not in self.pointers:
             return node
         if text not in self.done:
@@ -294,15 +430,20 @@ def _flattened(items: Iterable[Any]) -> Iterator[Any]:
             yield item
 
 
-def _setting(item: Any) -> tuple[Any, Any] | None:
-    """What a statement sets to another variable's value, and that one; None if it does something else."""
+def _setting(item: Any, counts: Callable[[str], bool] = lambda name: False) -> tuple[Any, Any] | None:
+    """What a statement sets to another variable's value, and that one; None if it does something else. counts: whether
+    a name is that of an integer whose value is told: it may be computed."""
     match item:
         case ir.Decl(name=str(name), init=value) if not item.storage:
-            key = ir.ID(name, item.coord)
+            key: Any = ir.ID(name, item.coord)
         case ir.Assignment(op="=", lvalue=key, rvalue=value):
             pass
+        case ir.Assignment(op=op, lvalue=ir.ID(name=name) as key, rvalue=value) if counts(name):
+            value = ir.BinaryOp(op.removesuffix("="), key, value, item.coord)
         case _:
             return None
+    if isinstance(key, ir.ID) and counts(key.name):
+        return key, value
     while isinstance(value, ir.Cast):
         value = value.expr
     fits = _is_key(key) and (value is None or _is_key(value))
