@@ -48,7 +48,16 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
         return True
     if any(loop.mark.simd for loop in loops) and any(is_tile_loop(loop) and loop.step > 1 for loop in loops):
         return True
+    if any(loop.mark.simd for loop in loops) and _has_diamonds(scop, marked):
+        return True
     return any(_comes_back(scop, path, call) for path, call in calls_with_loops(nest.body, ()))
+
+
+def _has_diamonds(scop: Scop, marked: MarkedSchedule) -> bool:
+    """Whether tiles hold rows of several iterations around them: a cache keeps what whole sweeps would load again. Of
+    single cells a tile has too few for its bounds to be worth it."""
+    deep = {one.name for one in scop.statements if len(one.iterators) > 2}
+    return any(shape.rows is not None and shape.statements <= deep for shape in marked.shapes)
 
 
 def loops_of(nest: LoopNest) -> list[For]:

@@ -52,6 +52,11 @@ ORDER = "order"
 # Of a schedule's cycles by the model, those that another one takes less time with (measured: loops that differ by less,
 # by the model, come out either way).
 _LESS = 0.9
+# Mechanisms that gain by what iterations of outer loops hand on to each other.
+ACROSS_ITERATIONS = frozenset({"wavefronts", "wavefronts with register tiles", "vectors along diagonals"})
+# Elementary operations of isl after which loops that exchange pointers are taken apart: most of those that gain by
+# being taken as a whole need some millions, and those with chains of conditions a minute.
+EXCHANGE_OPERATIONS = 8_000_000
 # Of more statements no scheduler makes a schedule in a minute: rounds of ciphers, unrolled code. Their loops stay in
 # the order of the source, and may still run in parallel.
 MOST_STATEMENTS = 100
@@ -170,11 +175,12 @@ def first_that_works(work: Work) -> Generated:
     missing: NotHonoured | None = None
     simpler: Simpler | None = None
     plain: list[Options] = []  # that have led to a schedule without register tiles
+    most = EXCHANGE_OPERATIONS if _may_be_taken_apart(work, work.options) else MAX_OPERATIONS
     for attempt in _attempts(work):
         if any(attempt == replace(one, register_tile=False) for one in plain):
             continue  # would be the same again
         try:
-            with operation_limit(MAX_OPERATIONS if attempt.budget else 0):
+            with operation_limit(most if attempt.budget else 0):
                 made = _generated(work, attempt, plain)
             given_up = (given_up_remark(work.region, failure),) if failure is not None else ()
             return replace(made, remarks=(*given_up, *made.remarks))
@@ -187,6 +193,8 @@ def first_that_works(work: Work) -> Generated:
         except NotHonoured as error:
             missing = missing or error
         except (isl.Error, ScoptError) as error:
+            if isinstance(error, isl.Error) and most < MAX_OPERATIONS:
+                raise LeftAlone(exchanging(work.scop)) from None
             failure = failure or error
     if missing is not None:
         raise InputError(complaints(work.scop, work.deps, missing))
@@ -230,6 +238,8 @@ def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
             marked = without_mixed_loops(scop, marked)
         if not _brings(work, marked):
             raise NotCarried
+    if _may_be_taken_apart(work, options) and not is_tiled_in_time(marked):
+        raise LeftAlone(exchanging(scop))
     if not (marked.tilings or marked.packed):
         plain.append(options)
     if options.verify != "off":
@@ -258,6 +268,22 @@ def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
     )
     made = tuple(decider.made) if decider.is_open else ()
     return Generated(proposed.tree, marked, program.shown, text, told, allocated(program), guard, made)
+
+
+def _may_be_taken_apart(work: Work, options: Options) -> bool:
+    """Whether iterations exchange pointers, and nobody wants to see what becomes of that."""
+    return work.scop.exchanged and not (options.eager or work.decider.is_open or work.fixed is not None)
+
+
+def is_tiled_in_time(marked: MarkedSchedule) -> bool:
+    """Whether the outermost loops run in tiles that several of their iterations share."""
+    return any(choice.mechanism in ACROSS_ITERATIONS for choice in marked.choices)
+
+
+def exchanging(scop: Scop) -> Remark:
+    """Why a SCoP whose iterations exchange pointers is left."""
+    message = "the region's iterations exchange pointers, and no tiles hold several of them: its loops are taken apart"
+    return Remark("missed", "access.pointer-modified", message, scop.location, "")
 
 
 def _keeps_order(work: Work, options: Options, proposed: ScheduleResult, decider: Decider, *, best: bool) -> bool:

@@ -102,18 +102,21 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
     given = _wanted(options, len(regions))
     end = started + options.file_budget if options.file_budget else math.inf
     done = _all_transformed(dict(enumerate(regions)), options, given, end)
-    again = {number: regions[number] for number, item in done.items() if _macros_in_the_way(item)}
+    done, told = _with_loops_inside(dict(enumerate(regions)), done, options, end)
+    again = {
+        number: regions[number] for number, item in done.items() if number < len(regions) and _macros_in_the_way(item)
+    }
     while again:
         again = with_expanded_macros(tu, again, options)
         retried = _all_transformed(again, options, given, end)
         done |= {number: item for number, item in retried.items() if says_more(item.region, item.outcome)}
         again = {number: again[number] for number, item in retried.items() if _macros_in_the_way(item)}
-    done, told = _with_parts(tu, done, options, end)
+    done, others = _with_parts(tu, done, options, end)
     done = _with_nests(tu, done, options, end)
     done, replacements, text = _spliced(tu, done, options)
     text = text if replacements else given_data
     remarks = Remarks()
-    remarks.extend(in_functions(tu, (*tu.remarks, *(found.remarks if found is not None else ()), *told)))
+    remarks.extend(in_functions(tu, (*tu.remarks, *(found.remarks if found is not None else ()), *told, *others)))
     for item in done.values():
         remarks.extend(_remarks(item))
     timings |= {str(item.region.location): item.seconds for item in done.values()}
@@ -219,10 +222,35 @@ def _macros_in_the_way(item: _Done) -> bool:
     unmarked one was found with them."""
     if item.outcome.text is not None or not item.region.symbolic:
         return False
+    if item.outcome.exchanging:
+        return False  # its loops are taken apart
     reasons = [remark.id for remark in item.outcome.remarks if remark.kind == "missed"]
     if item.region.marked:
         return any(reason.startswith(("affine.", "loop.", "decl.")) for reason in reasons)
     return not any(reason in _NOT_WANTED or reason == _LATE for reason in reasons)
+
+
+def _with_loops_inside(
+    placed: Mapping[int, Placed], done: dict[int, _Done], options: Options, end: float
+) -> tuple[dict[int, _Done], tuple[Remark, ...]]:
+    """With the loops inside of unmarked regions, of one translation unit, whose iterations exchange pointers without a
+    gain, and what is to be told of them."""
+    left = [number for number, item in done.items() if item.outcome.exchanging and not item.region.marked]
+    if not left or options.schedule_file or options.decisions:
+        return done, ()
+    from scopt.frontend.region.autodetect import detect_inside  # loaded by then: it has found the regions
+    from scopt.frontend.region.parts import news  # one run in many needs it
+
+    whole = [placed[number].expanded or placed[number] for number in left]
+    tu, assume_apart = whole[0].tu, options.assume_apart
+    found = detect_inside(tu, [one.region for one in whole], assume_apart=assume_apart, reassociate=options.reassociate)
+    named = all(placed[number].region.part for number in left)
+    inside = [Placed(tu, one) for one in found.regions] if named else with_names(tu, found.regions, options)
+    first = max(placed) + 1
+    numbered = {first + position: one for position, one in enumerate(inside)}
+    made = _all_transformed(numbered, options, (Wanted(),) * (first + len(numbered)), end)
+    told = news(found.remarks, (remark for number in left for remark in done[number].outcome.remarks))
+    return done | made, told
 
 
 def _with_parts(
@@ -248,7 +276,8 @@ def _in_parts_of(
     from scopt.frontend.region.parts import is_whole, news, parts_of  # one run in many needs it
 
     try:
-        again, found = parts_of([item.region for item in refused], tu, options)
+        whole = [replace(one.region, exchanging=not one.outcome.exchanging) for one in refused]
+        again, found = parts_of(whole, tu, options)
     except InputError:
         return done, ()
     refused = [item for item in refused if not any(is_whole(one, item.region) for one in found.regions)]
@@ -257,6 +286,8 @@ def _in_parts_of(
     parts = {number: Placed(again, region) for number, region in enumerate(regions, len(done))}
     told = news(found.remarks, (remark for item in refused for remark in item.outcome.remarks))
     made = _all_transformed(parts, options, (Wanted(),) * (len(done) + len(parts)), end)
+    made, inside = _with_loops_inside(parts, made, options, end)
+    told = (*told, *inside)
     gaining = [one.region for one in made.values() if any(gain.got for gain in one.outcome.gains)]
     parted = [one for one in refused if any(part.lies_in(one.region) for part in gaining)]
     kept = [one.region for one in refused if _is_idle(one) and one not in parted]

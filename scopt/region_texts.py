@@ -51,7 +51,7 @@ def _parts(
     tu: TranslationUnit, texts: Texts, outcome: Outcome, guard: str, own: Sequence[RawToken], inner: Parts | None
 ) -> Parts:
     needed, prologue, bare = outcome.allocations, outcome.prologue, texts.region.bare
-    known = Parts(outcome.text or "", own, guard, texts.macros, needed, prologue, tu.reserved, bare)
+    known = Parts(_whole(outcome), own, guard, texts.macros, needed, prologue, tu.reserved, bare)
     return known if inner is None else replace(known, inner=inner)
 
 
@@ -62,7 +62,7 @@ def _nested(tu: TranslationUnit, texts: Texts) -> Iterator[bytes]:
     text = tu.source[region.start + len(region.leading) : region.end - len(region.trailing)]
     for condition, outcome in texts.outcomes:
         text = with_original(
-            outcome.text or "",
+            _whole(outcome),
             _original(tu, region, text),
             macros=macros,
             guard=_both(condition, outcome.guard),
@@ -70,6 +70,11 @@ def _nested(tu: TranslationUnit, texts: Texts) -> Iterator[bytes]:
             prologue=outcome.prologue,
         )
         yield text
+
+
+def _whole(outcome: Outcome) -> str:
+    """The text with what has to run behind it."""
+    return "".join([outcome.text or "", *(f"{one}\n" for one in outcome.epilogue)])
 
 
 def _original(tu: TranslationUnit, region: Region, text: bytes) -> Original:

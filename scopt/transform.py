@@ -11,7 +11,7 @@ from scopt.astgen.gaining_share import gains_too_little
 from scopt.astgen.generation import Watch
 from scopt.astgen.guard import guard_helpers
 from scopt.astgen.guard_counters import counter_definitions, counter_name
-from scopt.attempts import Generated, LeftAlone, Work, first_line, first_that_works
+from scopt.attempts import Generated, LeftAlone, Work, exchanging, first_line, first_that_works
 from scopt.clause_words import expanded_words, without_directives
 from scopt.decision_file import DecisionDocument, decider_of, decision_text
 from scopt.diagnostics import InputError, Refusal, Remark
@@ -124,7 +124,9 @@ def _analysed(
             if inside is not None:
                 scop, deps = inside, dependences_of(inside, options)
         forms = Forms(region, scop, deps, options, given.schedule is not None, clock, watch)
-        return forms.outcome(at_work, decider_of(options, given.decisions, number))
+        outcome = forms.outcome(at_work, decider_of(options, given.decisions, number))
+        left = scop.exchanged and outcome.text is None
+        return replace(outcome, remarks=(exchanging(scop),), exchanging=True) if left else outcome
     except NoSuchAnswer as fault:
         assert given.decisions is not None
         return Outcome(None, seconds=clock.seconds, error=str(given.decisions.error(fault)))
@@ -193,6 +195,7 @@ def _outcome(work: Work) -> Outcome:
         gains=gains(scop, region, made.marked, made.nest),
         guard=made.guard,
         prologue=scop.prologue,
+        epilogue=scop.epilogue,
         idle=_is_idle(scop, made),
     )
 

@@ -28,6 +28,7 @@ from scopt.frontend.normalize.commas import without_commas
 from scopt.frontend.normalize.compound_literals import without_compound_literals
 from scopt.frontend.normalize.conditions_inside import with_conditions_inside
 from scopt.frontend.normalize.direction_tables import without_direction_tables
+from scopt.frontend.normalize.exchanged_pointers import ExchangedPointers, Surroundings, with_exchanged_pointers
 from scopt.frontend.normalize.expression_types import ExpressionTypes
 from scopt.frontend.normalize.formulas import formula_of
 from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
@@ -37,7 +38,7 @@ from scopt.frontend.normalize.local_tables import with_static_tables, without_ta
 from scopt.frontend.normalize.loops_by_rows import with_loops_by_rows
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.memory_calls import with_memory_loops
-from scopt.frontend.normalize.normal import normalized
+from scopt.frontend.normalize.normal import normalized, straight_before
 from scopt.frontend.normalize.outer_products import with_outer_products
 from scopt.frontend.normalize.picked_rows import with_picked_rows
 from scopt.frontend.normalize.pointer_cells import hoist_pointers
@@ -77,7 +78,8 @@ class RegionNames(Struct, frozen=True, eq=False):
       cell each, whatever the member. narrowed: it computes with narrower types than the source says,
       or anew what an iteration of the source hands on to the next one, or goes through the blocks
       of a stage. required: variables that mustn't be negative.
-    distances: as in `StageLoops`. blocks: those that are executed as a whole.
+    distances: as in `StageLoops`. blocks: those that are executed as a whole. exchanged: pointers that its iterations
+      exchange keep their first values. epilogue: statements that give these their last ones.
     """
 
     tu: TranslationUnit
@@ -93,6 +95,8 @@ class RegionNames(Struct, frozen=True, eq=False):
     required: tuple[str, ...] = ()
     distances: tuple[tuple[Any, int], ...] = ()
     blocks: frozenset[Any] = frozenset()
+    exchanged: bool = False
+    epilogue: tuple[str, ...] = ()
 
     def in_blocks(self) -> RegionNames:
         """The region, if it is long, with blocks that are executed as a whole."""
@@ -165,6 +169,12 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     called = with_called_bodies(tu, region, outer)
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
     normal, anew = normalized(tu, replace(region, items=called.items), outer)
+    read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
+    around = Surroundings(
+        outer, tu.structs, straight_before(tu, region), read_after, tu.reserved | ISL_WORDS, tu.long_type
+    )
+    exchanged = with_exchanged_pointers(normal, around) if _may_exchange(region) else ExchangedPointers(tuple(normal))
+    normal = exchanged.items
     plain_items, lengths = with_loops_by_rows(normal, tu.reserved, outer) if by_rows else (normal, ())
     unique = _named_once(tu, _plain_statements(tu, region, plain_items, outer), outer)
     items, constants, tables = without_tables(unique.items, unique.declared, outer, tu.reserved | ISL_WORDS)
@@ -177,7 +187,6 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     _refuse_thread_local(tu, region, items, symbols)
     items = substituted_locals(items, _local_names(tu, region, symbols, unique))
     inside, reserved = local_names | unique.iterators, tu.reserved | set(ISL_WORDS)
-    read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
     stages = with_stage_loops(items, symbols, inside, region.symbolic, reserved, tu.long_type, read_after)
     items, iterators = stages.items, unique.iterators | stages.iterators
     symbols, inside = {**symbols, **{one.symbol.name: one.symbol for one in stages.values}}, inside | iterators
@@ -216,7 +225,14 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
     wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances)
-    return RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted).in_blocks()
+    names = RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted)
+    return replace(names.in_blocks(), exchanged=exchanged.changed, epilogue=exchanged.behind)
+
+
+def _may_exchange(region: Region) -> bool:
+    """Whether pointers may be exchanged: where nobody asks, in a loop by itself, so that others don't depend on what
+    becomes of it."""
+    return region.exchanging and not region.pragmas.used and (region.marked or len(region.items) == 1)
 
 
 def _plain_statements(

@@ -104,6 +104,8 @@ class ScopParts(Struct, frozen=True, eq=False):
             ),
             guard=guard,
             prologue=tuple(one.text for one in self.names.hoisted),
+            epilogue=self.names.epilogue,
+            exchanged=self.names.exchanged,
             by_value=self.by_value(),
             library=library_calls(self.names.tu, (one.body for one in statements)),
             narrowed=self.names.narrowed,

@@ -38,7 +38,7 @@ def normalized(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol
     """The statements of a region, rewritten; and whether values that iterations hand on are computed anew in them.
     symbols: what names mean where it begins."""
     rewriter = _Rewriter(tu, region, symbols)
-    statements = rewriter.statements(region.items, _straight_before(tu, region))
+    statements = rewriter.statements(region.items, straight_before(tu, region))
     elsewhere = used_elsewhere(statements)
 
     def own(loop: ir.For) -> ir.For:
@@ -277,7 +277,7 @@ def _pointee(symbol: Symbol) -> Any:
     return symbol.type.spelling, symbol.type.bits, symbol.size, symbol.struct
 
 
-def _straight_before(tu: TranslationUnit, region: Region) -> Sequence[Any]:
+def straight_before(tu: TranslationUnit, region: Region) -> Sequence[Any]:
     """The statements in front of a region, in its block, that are executed one after the other, and then the region."""
     items = (region.parent.block_items or ())[: region.first]
     facts = facts_of(tu, region.function)

@@ -13,6 +13,7 @@ from typing import Any
 
 import islpy as isl
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.diagnostics import Refusal, Remark
@@ -67,18 +68,31 @@ def detect(
     return Detected(regions, (*search.remarks, *misplaced(tu.directives, (*tu.regions, *regions))))
 
 
+def detect_inside(
+    tu: TranslationUnit, regions: Sequence[Region], *, assume_apart: bool = False, reassociate: bool = False
+) -> Detected:
+    """The SCoPs in some unmarked regions of a translation unit where no iterations exchange pointers. assume_apart,
+    reassociate: as for `detect`."""
+    search = Search(tu, assume_apart, reassociate=reassociate, exchanging=False)
+    found = [replace(part, part=region.part) for region in regions for part in search.within(region)]
+    placed = (with_directives(part, tu.directives, tu.file) for part in with_surroundings(tu, found))
+    return Detected(tuple(placed), tuple(search.remarks))
+
+
 class Search(Struct, frozen=True):
-    """Looks into candidates. reassociate: sums may be computed in another order. remarks: why what was looked into is
-    no SCoP as a whole."""
+    """Looks into candidates. reassociate: sums may be computed in another order. exchanging: as in `Region`. remarks:
+    why what was looked into is no SCoP as a whole."""
 
     tu: TranslationUnit
     assume_apart: bool = False
     deadline: float = float("inf")
     reassociate: bool = False
+    exchanging: bool = True
     remarks: list[Remark] = field(default_factory=list)
 
     def within(self, region: Region) -> Iterator[Region]:
         """The maximal SCoPs of a candidate, which may be itself."""
+        region = replace(region, exchanging=self.exchanging)
         if time.monotonic() > self.deadline:
             message = "not looked at: the time for the file is over"
             self.remarks.append(
@@ -163,7 +177,8 @@ class Search(Struct, frozen=True):
                     yield from self.within(candidate)
 
     def part(self, region: Region, first: int, last: int) -> Region | None:
-        return region_of(self.tu, region.function, region.parent, first, last + 1)
+        part = region_of(self.tu, region.function, region.parent, first, last + 1)
+        return replace(part, exchanging=self.exchanging) if part is not None else None
 
     def refused(self, region: Region) -> Remark | None:
         """Why a region can't be extracted; None if it can."""

@@ -29,10 +29,10 @@ def parts_of(regions: Iterable[Region], tu: TranslationUnit, options: Options) -
     What a pragma takes for granted holds of what is marked, where pointers have the values that they have in front of
     it. Inside they may have others, so parts take nothing for granted. Raises InputError as `parse` does.
     """
-    starts = {region.start for region in regions}
+    starts = {region.start: region.exchanging for region in regions}
     again = parse(tu.source, tu.file, replace(options, autodetect=True), symbolic=False)
     search = Search(replace(again, regions=()))
-    chosen = [region for region in again.regions if region.start in starts]
+    chosen = [replace(region, exchanging=starts[region.start]) for region in again.regions if region.start in starts]
     found = [part for region in chosen for part in _parts(search, region)]
     for function in _called(again, chosen):
         found += [one for run in runs_in(again, function, function.body) for one in search.within(run)]
@@ -42,6 +42,7 @@ def parts_of(regions: Iterable[Region], tu: TranslationUnit, options: Options) -
 
 
 def _parts(search: Search, region: Region) -> Iterator[Region]:
+    search = replace(search, exchanging=region.exchanging)
     for candidate in runs_between(search.tu, region.function, region.parent, region.first, region.stop):
         yield from (replace(part, part=True) for part in search.within(candidate))
 

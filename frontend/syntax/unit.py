@@ -35,7 +35,8 @@ class Region(Struct, frozen=True, eq=False):
     pragmas: what the ``#pragma scopt`` before it and inside it ask for (they are not counted among `directives`).
     part: found in a marked region that can't be taken as a whole. threads: it has a loop that the program's own
       pragmas run in threads. version: it has a number in the place of a variable. beside: names by which one thread
-      reaches memory between two runs of it; None if that isn't known.
+      reaches memory between two runs of it; None if that isn't known. exchanging: loops whose iterations exchange
+      pointers may be taken as a whole.
     """
 
     function: ir.FuncDef
@@ -62,6 +63,7 @@ class Region(Struct, frozen=True, eq=False):
     threads: bool = False
     version: bool = False
     beside: frozenset[str] | None = None
+    exchanging: bool = True
 
     def lies_in(self, other: Region) -> bool:
         """Whether it begins in another region of the file."""

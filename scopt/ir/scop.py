@@ -253,6 +253,8 @@ class Scop(Struct, frozen=True, eq=False):
     guard: what the emitted program has to test; None if nothing.
     prologue: declarations, one each, that have to stand in a block around the emitted code: names for members of
       structures.
+    epilogue: statements that have to stand behind the emitted code: they give pointers that iterations of the source
+      exchange their last values. exchanged: there are such pointers, with their first values in the SCoP.
     by_value: variables around the region, each a number or a pointer, of which threads may have copies. Where they
       share one it has an address, and clang keeps it in memory: in all of the function, the original alternative and
       the loop for one thread included, and, after each store that may change it, in the parallel loop too.
@@ -279,6 +281,8 @@ class Scop(Struct, frozen=True, eq=False):
     directives: tuple[LoopDirective, ...] = ()
     guard: Guard | None = None
     prologue: tuple[str, ...] = ()
+    epilogue: tuple[str, ...] = ()
+    exchanged: bool = False
     by_value: frozenset[str] = frozenset()
     library: Mapping[str, frozenset[str]] = {}
     narrowed: bool = False

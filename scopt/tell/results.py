@@ -51,6 +51,9 @@ class Outcome(Account, frozen=True):
     guard: C expression that has to hold where the region begins, so that the text may run in place of the original;
       empty if it always may.
     prologue: declarations that text, guard and allocations need.
+    epilogue: statements that have to run behind the text.
+    exchanging: it stays as it was, since pointers that its iterations exchange keep its loops from gaining anything as
+      a whole.
     idle: it has no loop of threads or vectors, while some of the region's loops are executed as a whole.
     """
 
@@ -63,6 +66,8 @@ class Outcome(Account, frozen=True):
     error: str = ""
     guard: str = ""
     prologue: tuple[str, ...] = ()
+    epilogue: tuple[str, ...] = ()
+    exchanging: bool = False
     idle: bool = False
 
     @property
