@@ -34,7 +34,7 @@ from scopt.rewritten_scop import (
     reorder_of,
 )
 from scopt.scheduler import get_scheduler
-from scopt.scheduler.base import UNSCHEDULED, ScheduleResult
+from scopt.scheduler.base import UNSCHEDULED, Scheduler, ScheduleResult
 from scopt.scheduler.decisions.decider import Decider, Given
 from scopt.scheduler.influence.asked import asked_loops
 from scopt.scheduler.influence.guidance import Guidance, NotHonoured, check_wishes, complaints
@@ -77,8 +77,9 @@ class Work(Struct, frozen=True, eq=False):
     size, so that small ones get the original. clock: told of each stage; watch: sees
     what each step makes. carried: scalars that the SCoP has for rows beside each other alone; apart: arrays that it has
     for rows that are independent of each other alone; in_order: the schedule is its own; tables: arrays that it
-    has for threads' copies alone; lanes: the statements that it is for, which have to be in vector
-    loops; own: local arrays that it has for threads alone. decider: who decides, with what was decided before.
+    has for threads' copies alone; lanes: the statements that it is for, which have to be in vector loops; own: local
+    arrays that it has for threads alone. decider: who decides, with what was decided before. schedules: what
+    schedulers have answered, or raised, by options.
     """
 
     scop: Scop
@@ -99,6 +100,7 @@ class Work(Struct, frozen=True, eq=False):
     work: frozenset[str] = frozenset()
     lanes: frozenset[str] = frozenset()
     own: frozenset[str] = frozenset()
+    schedules: list[tuple[Options, ScheduleResult | Exception]] = field(default_factory=list)
 
     def left(self, remark: Remark) -> LeftAlone:
         """With a hint at what --reassociate would reorder."""
@@ -388,7 +390,22 @@ def _scheduled(work: Work, options: Options) -> tuple[ScheduleResult, bool]:
             return replace(made, tree=tree), True
         if len(work.scop.statements) > MOST_STATEMENTS:
             return ScheduleResult(work.scop.schedule), False
-    return scheduler.schedule(work.scop, deps, options, work.guide.tree), False
+    return _once(work, scheduler, deps, options), False
+
+
+def _once(work: Work, scheduler: Scheduler, deps: Dependences, options: Options) -> ScheduleResult:
+    """The scheduler's answer, or what it raises, which is the same for all that is done with the loops afterwards."""
+    alike = replace(options, register_tile=False, tile=False, schedule_budget=0.0)
+    found = next((answer for asked, answer in work.schedules if asked == alike), None)
+    if found is None:
+        try:
+            found = scheduler.schedule(work.scop, deps, options, work.guide.tree)
+        except (isl.Error, ScoptError, TimeoutError) as error:
+            found = error
+        work.schedules.append((alike, found))
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
 def given_up_remark(region: Region, failure: Exception) -> Remark:

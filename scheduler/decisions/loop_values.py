@@ -73,7 +73,7 @@ def _fits(scop: Scop, access: Access, iterator: int) -> int | None:
     extents = known_extents(scop, scop.arrays[access.array])
     rows = subscript_rows(access.relation) or ()
     steps = [
-        int(extent / abs(row[iterator]))
+        int(extent // abs(row[iterator]))
         for row, extent in zip(rows, extents, strict=False)
         if row[iterator] and extent is not None
     ]

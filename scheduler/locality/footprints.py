@@ -19,7 +19,7 @@ from scopt import ir
 from scopt.ir.scop import Access, Array, Scop
 from scopt.machine import Cache
 from scopt.machine.costs import ELEMENT, UNKNOWN_EXTENT
-from scopt.poly.linear import Vector, affine_rows, dot, solve
+from scopt.poly.linear import Vector, affine_rows, dot, quotient, solve, whole
 
 
 class TileSpace(Struct, frozen=True):
@@ -61,12 +61,12 @@ class ReferenceGroup(Struct, frozen=True):
         """Elements between the ends of the interval of one subscript in a tile."""
         spans = (abs(factor) * (size - 1) for factor, size in zip(self.moves[subscript], sizes, strict=True))
         extent = self.extents[subscript]
-        length = 1 + self.spread[subscript] + sum(spans, Fraction(0))
-        return length if extent is None else min(length, Fraction(extent))
+        length = 1 + self.spread[subscript] + sum(spans, whole(0))
+        return length if extent is None else min(length, whole(extent))
 
     def segments(self, sizes: Sequence[int]) -> int:
         """Runs of neighbouring cells: one for each value of the outer subscripts."""
-        return ceil(prod((self.length(k, sizes) for k in range(len(self.moves) - 1)), start=Fraction(1)))
+        return ceil(prod((self.length(k, sizes) for k in range(len(self.moves) - 1)), start=whole(1)))
 
     def bytes(self, sizes: Sequence[int]) -> int:
         """Bytes of a segment."""
@@ -88,7 +88,7 @@ class ReferenceGroup(Struct, frozen=True):
 
     def stride(self, member: int) -> int | None:
         """Bytes from one iteration of a member to the next one's cells; None if unknown."""
-        total = Fraction(0)
+        total = whole(0)
         for subscript, row in enumerate(self.moves):
             if row[member]:
                 inner = self.extents[subscript + 1 :]
@@ -141,7 +141,7 @@ def reference_groups(scop: Scop, space: TileSpace) -> tuple[ReferenceGroup, ...]
             if rows is None:
                 continue
             moves = tuple(
-                tuple(Fraction(0) if d is None else dot(tuple(map(Fraction, row[:depth])), d) for d in directions)
+                tuple(whole(0) if d is None else dot(tuple(map(whole, row[:depth])), d) for d in directions)
                 for row in rows
             )
             key = (access.array, moves, tuple(row[depth:-1] for row in rows))
@@ -159,7 +159,7 @@ def trip_count(groups: Sequence[ReferenceGroup], member: int) -> int:
     """A hint how many iterations a member has: as many as fit into the arrays
     that it walks through, else `UNKNOWN_EXTENT`."""
     fitting = [
-        int(extent / abs(row[member]))
+        extent // abs(row[member])
         for group in groups
         for row, extent in zip(group.moves, group.extents, strict=True)
         if row[member] and extent is not None
@@ -167,13 +167,13 @@ def trip_count(groups: Sequence[ReferenceGroup], member: int) -> int:
     return max(min(fitting, default=UNKNOWN_EXTENT), 1)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2048)
 def _completion(rows: tuple[Vector, ...], depth: int) -> tuple[Vector, ...]:
     """Iterators, outermost first, that make the rows' rank full."""
     kept = list(rows)
     added: list[Vector] = []
     for k in range(depth):
-        unit = tuple(Fraction(int(k == column)) for column in range(depth))
+        unit = tuple(whole(int(k == column)) for column in range(depth))
         if _rank([*kept, unit]) > _rank(kept):
             kept.append(unit)
             added.append(unit)
@@ -208,10 +208,16 @@ def _rank(rows: Sequence[Vector]) -> int:
     while left:
         pivot = left.pop()
         column = next(k for k, value in enumerate(pivot) if value)
-        left = [[a - row[column] / pivot[column] * b for a, b in zip(row, pivot, strict=True)] for row in left]
+        left = [_without(row, pivot, column) if row[column] else row for row in left]
         left = [row for row in left if any(row)]
         rank += 1
     return rank
+
+
+def _without(row: Sequence[Fraction], pivot: Sequence[Fraction], column: int) -> list[Fraction]:
+    """A row without its part along another one, by the value in one column."""
+    factor = quotient(row[column], pivot[column])
+    return [a - factor * b for a, b in zip(row, pivot, strict=True)]
 
 
 @lru_cache(maxsize=256)
@@ -229,8 +235,7 @@ def _density(rows: tuple[Vector, ...]) -> Fraction:
         left[k], left[pivot] = left[pivot], left[k]
         result *= left[k][k]
         for r in range(k + 1, len(left)):
-            factor = left[r][k] / left[k][k]
-            left[r] = [a - factor * b for a, b in zip(left[r], left[k], strict=True)]
+            left[r] = _without(left[r], left[k], k)
     return 1 / abs(result)
 
 

@@ -4,7 +4,6 @@ all other schedule dimensions fixed."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 
 import islpy as isl
 from msgspec import Struct, field
@@ -15,7 +14,7 @@ from scopt.ir.walks import used_names
 from scopt.machine.costs import MOST_STEP
 from scopt.poly.data_moves import data_moves
 from scopt.poly.isl_utils import SET, sets_of
-from scopt.poly.linear import Vector, affine_row, coefficients, solve, subscript_moves
+from scopt.poly.linear import Vector, affine_row, coefficients, solve, subscript_moves, whole
 from scopt.poly.restructure import leaf_parts
 from scopt.scheduler.locality.row_steps import in_rows, is_record, is_step, is_table, joined_rows
 
@@ -140,7 +139,7 @@ def _still(parts: Sequence[isl.Set]) -> tuple[Vector, ...]:
         own = set()
         for constraint in part.affine_hull().remove_divs().get_constraints():
             values = [constraint.get_coefficient_val(isl.dim_type.set, k) for k in range(int(part.dim(SET)))]
-            row = tuple(Fraction(int(value.to_python())) for value in values)
+            row = tuple(whole(int(value.to_python())) for value in values)
             if constraint.is_equality() and sum(map(bool, row)) > 1:
                 own.add(row if next(filter(None, row)) > 0 else tuple(-value for value in row))
         rows = own if rows is None else rows & own
@@ -250,7 +249,7 @@ def _moves(
     still |= {parameter.spelling for parameter in scop.parameters}
     array, node = scop.arrays[access.array].spelling, access.node
     if set(used_names(node)) - {array} <= still:
-        return (Fraction(0),) * int(access.relation.dim(isl.dim_type.out))
+        return (whole(0),) * int(access.relation.dim(isl.dim_type.out))
     return data_moves(scop, statement, access, direction)
 
 
@@ -351,6 +350,6 @@ def _kind(moves: Vector | None) -> str:
         return "other"
     if not any(moves):
         return "invariant"
-    if not any(moves[:-1]) and abs(moves[-1]) == Fraction(1):
+    if not any(moves[:-1]) and abs(moves[-1]) == 1:
         return "unit"
     return "other"

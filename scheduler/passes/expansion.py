@@ -21,7 +21,7 @@ from scopt.ir.scop import Access, Array, CType, Dependences, Scop, Statement
 from scopt.poly.array_extents import extents
 from scopt.poly.body_rewriting import agree, with_base, with_references
 from scopt.poly.isl_utils import IN, OUT, PARAM, SET, maps_of, union_of_maps
-from scopt.poly.linear import subscript_rows
+from scopt.poly.linear import quotient, subscript_rows
 from scopt.scheduler.decisions.contractions import shape_of
 from scopt.scheduler.decisions.small_loops import span
 
@@ -143,7 +143,11 @@ def _rank(rows: Sequence[Sequence[Fraction]]) -> int:
         pivot = next((k for k, value in enumerate(row) if value), None)
         if pivot is not None:
             rank += 1
-            left = [[v - other[pivot] / row[pivot] * w for v, w in zip(other, row, strict=True)] for other in left]
+            shares = [quotient(other[pivot], row[pivot]) for other in left]
+            left = [
+                [v - share * w for v, w in zip(other, row, strict=True)]
+                for share, other in zip(shares, left, strict=True)
+            ]
     return rank
 
 

@@ -13,9 +13,9 @@ from functools import lru_cache
 
 from scopt import ir
 from scopt.ir.scop import Access, Scop, Statement
-from scopt.poly.linear import Vector
+from scopt.poly.linear import Vector, whole
 
-_NOTHING = Fraction(0)
+_NOTHING = whole(0)
 
 
 def data_moves(scop: Scop, statement: Statement, access: Access, direction: Vector) -> Vector | None:

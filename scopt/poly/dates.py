@@ -85,9 +85,14 @@ def differs(joint: isl.Map, position: int) -> bool:
 
 def agreeing(joint: isl.Map, depth: int) -> isl.Map:
     """The pairs that agree in the first `depth` dimensions."""
-    for position in range(depth):
-        joint = joint.equate(isl.dim_type.out, position, isl.dim_type.out, date_length(joint) + position)
-    return joint
+    width = date_length(joint)
+    open_ones = [position for position in range(depth) if _known(joint, position) != 0]
+    if not open_ones:
+        return joint
+    same = isl.Map.universe(joint.get_space())  # all at once: each step would look at all of the pairs' pieces again
+    for position in open_ones:
+        same = same.equate(isl.dim_type.out, position, isl.dim_type.out, width + position)
+    return joint.intersect(same)
 
 
 def outer_part(dates: isl.UnionMap, depth: int, simpler: Callable[[isl.Set], isl.Set] = compact) -> isl.UnionMap:

@@ -219,18 +219,25 @@ def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.
         musts, mays, killed = (accesses.get(array, nothing) for accesses in by_array)
         touching = sinks.domain().union(musts.domain()).union(mays.domain()).union(killed.domain())
         table = _Earlier(sinks, order, order.of_some(touching.universe()))
-        try:
-            with operation_limit(_operations(sinks, musts.union(mays))):
-                asked = (sinks, musts, mays, killed, table.dates)
-                flow = _KNOWN.of(asked, partial(_last_sources, table, musts, mays, killed))
-        except isl.Error:
+        asked = (sinks, musts, mays, killed, table.dates)
+        flow = _KNOWN.of(asked, partial(_in_time, table, musts, mays, killed))
+        if flow is None:
             flow = _Flow(table.pairs(musts.union(mays)), sinks)
         full, exposed = full.union(flow.full), exposed.union(flow.exposed)
     return _Flow(full, exposed)
 
 
-# Of the last sources of accesses to one array. What has none in time isn't kept.
-_KNOWN = Answers[_Flow](256)
+# Of the last sources of accesses to one array; None where isl can't tell in time, which it couldn't later either.
+_KNOWN = Answers[_Flow | None](256)
+
+
+def _in_time(earlier: _Earlier, must: isl.UnionMap, may: isl.UnionMap, kills: isl.UnionMap) -> _Flow | None:
+    """`_last_sources`; None where that takes too many operations."""
+    try:
+        with operation_limit(_operations(earlier.sinks, must.union(may))):
+            return _last_sources(earlier, must, may, kills)
+    except isl.Error:
+        return None
 
 
 def _operations(sinks: isl.UnionMap, sources: isl.UnionMap) -> int:
@@ -283,15 +290,28 @@ class _Order(Struct, frozen=True, eq=False):
         return union_of_maps(self.dates.own[str(one.get_tuple_name())][0] for one in sets_of(instances))
 
 
+def _latest(earlier: _Earlier, sources: isl.UnionMap, dates: isl.UnionMap) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """All pairs of a source and a later sink, and the dates of the last source of each sink. dates: of the sources'
+    statements."""
+    pairs = earlier.pairs(sources)
+    return pairs, pairs.reverse().apply_range(dates).lexmax()
+
+
+# The reads before a write, and the writes before it, mostly have the same writes between them.
+_LATEST = Answers[tuple[isl.UnionMap, isl.UnionMap]](64)
+
+
 def _last_sources(earlier: _Earlier, must: isl.UnionMap, may: isl.UnionMap, kills: isl.UnionMap) -> _Flow:
     """The last must-source of each sink unless a kill comes later, and the may-sources after it.
 
     By lexicographic maxima of dates, as Feautrier's analysis defines it. (isl's own compute_flow loses sources where
     loops with strides have bounds with remainders: ``for (j = n; j > 0; j -= 2) for (k = 4; k >= j % 2; k -= 2)``.)
     """
-    order = earlier.dates
-    last = earlier.pairs(must.union(kills)).reverse().apply_range(order).lexmax()
-    found = last.apply_range(order.reverse()).intersect(earlier.pairs(must).reverse())
+    order, hiding = earlier.dates, must.union(kills)
+    dates = earlier.order.of_some(hiding.domain().universe())
+    pairs, last = _LATEST.of((earlier.sinks, hiding, dates), partial(_latest, earlier, hiding, dates))
+    own = pairs if kills.is_empty() else earlier.pairs(must)
+    found = last.apply_range(order.reverse()).intersect(own.reverse())
     possible = earlier.pairs(may).reverse()
     if not possible.is_empty():
         hidden = union_of_maps(

@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import cast
 
 import islpy as isl
 
 from scopt.poly.isl_utils import IN
 
+# Whole numbers in it are ints, which are computed with ten times as fast, and divided by `quotient` alone.
 Vector = tuple[Fraction, ...]
 
 
@@ -51,16 +53,22 @@ def affine_rows(relation: isl.Map, parameters: tuple[str, ...] | None = None) ->
     return tuple(affine_row(function.get_pw_aff(k), names) for k in range(function.dim(isl.dim_type.out)))
 
 
-# Small numbers: nearly all that there are.
-_WHOLE = {number: Fraction(number) for number in range(-64, 65)}
+def whole(number: int) -> Fraction:
+    """A whole number as a vector has it."""
+    return cast(Fraction, number)
+
+
+def quotient(dividend: Fraction, divisor: Fraction) -> Fraction:
+    """The exact quotient of two numbers of vectors."""
+    if divisor == 1:
+        return dividend
+    found = Fraction(dividend) / divisor
+    return whole(found.numerator) if found.denominator == 1 else found
 
 
 def _fraction(value: isl.Val) -> Fraction:
     number = int(value.get_num_si())
-    if value.is_int():
-        known = _WHOLE.get(number)
-        return Fraction(number) if known is None else known
-    return Fraction(number, int(value.get_den_val().get_num_si()))
+    return whole(number) if value.is_int() else Fraction(number, int(value.get_den_val().get_num_si()))
 
 
 def solve(rows: Sequence[Vector], wanted: Sequence[int]) -> Vector | None:
@@ -69,11 +77,11 @@ def solve(rows: Sequence[Vector], wanted: Sequence[int]) -> Vector | None:
     return _solved(tuple(rows), tuple(wanted)) if rows else None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2048)
 def _solved(rows: tuple[Vector, ...], wanted: tuple[int, ...]) -> Vector | None:
     """The same: statements of one body have the same rows."""
     width = len(rows[0])
-    matrix = [[*row, Fraction(value)] for row, value in zip(rows, wanted, strict=True)]
+    matrix = [[*row, whole(value)] for row, value in zip(rows, wanted, strict=True)]
     pivots: list[int] = []
     line = 0
     for column in range(width):
@@ -81,7 +89,7 @@ def _solved(rows: tuple[Vector, ...], wanted: tuple[int, ...]) -> Vector | None:
         if pivot is None:
             continue
         matrix[line], matrix[pivot] = matrix[pivot], matrix[line]
-        matrix[line] = [value / matrix[line][column] for value in matrix[line]]
+        matrix[line] = [quotient(value, matrix[line][column]) for value in matrix[line]]
         for r in range(len(matrix)):
             if r != line and (factor := matrix[r][column]):
                 matrix[r] = [a - factor * b for a, b in zip(matrix[r], matrix[line], strict=True)]
@@ -89,14 +97,14 @@ def _solved(rows: tuple[Vector, ...], wanted: tuple[int, ...]) -> Vector | None:
         line += 1
     if any(row[-1] for row in matrix[line:]):
         return None
-    result = [Fraction(0)] * width
+    result = [whole(0)] * width
     for r, column in enumerate(pivots):
         result[column] = matrix[r][-1]
     return tuple(result)
 
 
 def dot(a: Vector, b: Vector) -> Fraction:
-    return sum((x * y for x, y in zip(a, b, strict=True) if x and y), _WHOLE[0])
+    return sum((x * y for x, y in zip(a, b, strict=True) if x and y), whole(0))
 
 
 @lru_cache(maxsize=2048)

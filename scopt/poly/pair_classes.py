@@ -38,13 +38,14 @@ class Piece(Struct, frozen=True, eq=False):
 class Classes(Struct, frozen=True, eq=False):
     """What is known of the pairs of one SCoP. numbers: of sets and maps that differ in names of tuples alone, by hash;
     pieces: of unions, by their `id`, with the unions themselves; moves, facts: answers by the numbers of all that they
-    follow from; pairs: by these and the names of their ends."""
+    follow from; pairs, equal: by these and the names of their ends."""
 
     numbers: dict[int, list[tuple[isl.Map, int]]] = field(default_factory=dict)
     pieces: dict[int, tuple[isl.UnionMap, tuple[Piece, ...]]] = field(default_factory=dict)
     moves: dict[tuple[object, ...], Moves] = field(default_factory=dict)
     facts: dict[tuple[object, ...], bool] = field(default_factory=dict)
     pairs: dict[tuple[object, ...], isl.Map] = field(default_factory=dict)
+    equal: dict[tuple[object, ...], isl.Map] = field(default_factory=dict)
     count: list[int] = field(default_factory=lambda: [0])
 
     def number(self, relation: isl.Map) -> int:
@@ -199,9 +200,17 @@ class Agreement(Struct, frozen=True, eq=False):
         key = (*self._among_key(piece), first.key, last.key)
         if key not in self.classes.pairs:
             pairs = self._among(piece)
-            agreeing = [one.eq_map(other) for one, other in zip(first.functions, last.functions, strict=True)]
+            agreeing = [self._equal(piece, first, last, k) for k in range(len(first.functions))]
             self.classes.pairs[key] = pairs.intersect(reduce(isl.Map.intersect, agreeing)) if agreeing else pairs
         return self.classes.pairs[key]
+
+    def _equal(self, piece: Piece, first: _Part, last: _Part, k: int) -> isl.Map:
+        """All pairs of instances of a piece's statements for which the k-th function is the same: that of a loop is
+        asked for again in all loops inside of it."""
+        key = piece.source, piece.sink, first.key[k], last.key[k]
+        if key not in self.classes.equal:
+            self.classes.equal[key] = first.functions[k].eq_map(last.functions[k])
+        return self.classes.equal[key]
 
     def _among(self, piece: Piece) -> isl.Map:
         """The pairs of a piece among the instances. Most have no others: they stay in their pieces then."""

@@ -21,9 +21,10 @@ from scopt.check.functions.transposed import check_transposed
 from scopt.check.functions.workshop import Workshop
 from scopt.ir.marked_schedule import Extremum
 from tests.check.definitions import checked, kernel, mutants, transposed
+from tests.conftest import EVERYTHING
 
-# How many mutants of each text; None takes all.
-SAMPLE: int | None = 100
+# How many mutants of each text, in everyday's runs; None takes all.
+SAMPLE: int | None = 250 if EVERYTHING else 60
 # Macros alone choose a form, so that any processor runs all of them.
 AVX, AVX512 = ("-D__AVX__",), ("-D__AVX__", "-D__AVX2__", "-D__AVX512F__")
 CONFIGURATIONS = {

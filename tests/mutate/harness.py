@@ -13,7 +13,6 @@ import random
 import resource
 import signal
 import traceback
-from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -101,8 +100,8 @@ class Places(Struct, frozen=True):
 
 
 class _Watch(Struct, Watch, eq=False):
-    """attempt: in which faults are planted, counted from 1. plan: by step, the numbers of the faults; None: all are
-    only counted.
+    """attempt: in which faults are planted, counted from 1. plan: by step, the numbers of the faults; None: those of
+    each attempt and step are only counted.
     pipe: of a child, to tell what became of its fault; else -1. more: so many attempts may still begin."""
 
     scop: Scop
@@ -111,7 +110,7 @@ class _Watch(Struct, Watch, eq=False):
     current: int = 0
     sees: ClassVar[bool] = True
     shown: Shown = field(default_factory=Shown)
-    kinds: dict[str, tuple[tuple[str, bool], ...]] = field(default_factory=dict)
+    kinds: dict[tuple[int, str], tuple[tuple[str, bool], ...]] = field(default_factory=dict)
     ended: list[tuple[str, int, Mutation, bytes]] = field(default_factory=list)
     pipe: int = -1
     more: int = 0
@@ -127,12 +126,13 @@ class _Watch(Struct, Watch, eq=False):
 
     def __call__(self, step: str, made: T) -> T:
         early = step in ("rewritten", "work", "rolled")
-        if self.current + early != self.attempt or self.pipe >= 0:
+        attempt = self.current + early
+        if (self.plan is not None and attempt != self.attempt) or self.pipe >= 0:
             return made
         faults = list(mutations(made, self.shown))
         self.shown = self.shown.after(made)
         if self.plan is None:
-            self.kinds[step] = tuple((one.kind, one.near) for one in faults)
+            self.kinds[attempt, step] = tuple((one.kind, one.near) for one in faults)
             return made
         for number in self.plan.get(step, ()):
             receiving, sending = os.pipe()
@@ -187,21 +187,12 @@ def scop_of(source: Source) -> Scop:
 
 def places_of(source: Source) -> Places:
     """All faults that can be planted in a source, in the attempt that succeeds."""
-    count = Counter[str]()
-
-    class Counting(Watch):
-        def __call__(self, step: str, made: T) -> T:
-            count[step] += 1
-            return made
-
-    result = _optimized(source, Counting())
-    if [one.transformed for one in result.regions] != [True]:
-        raise AssertionError(f"{source.name}: {[remark.text() for remark in result.remarks]}")
-    watch = _Watch(scop_of(source), count["schedule"], None)
+    watch = _Watch(scop_of(source), 0, None)
     result = _optimized(source, watch)
-    if "print" not in watch.kinds:
+    kinds = {step: watch.kinds[attempt, step] for attempt, step in watch.kinds if attempt == watch.current}
+    if [one.transformed for one in result.regions] != [True] or "print" not in kinds:
         raise AssertionError(f"{source.name}: {[remark.text() for remark in result.remarks]}")
-    return Places(source.name, count["schedule"], watch.kinds)
+    return Places(source.name, watch.current, kinds)
 
 
 def plant(source: Source, attempt: int, plan: Mapping[str, tuple[int, ...]], folder: Path) -> list[Planted]:

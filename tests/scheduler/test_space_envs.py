@@ -109,12 +109,9 @@ def test_masked_actions_never_end_in_an_invalid_state(name: str, matvec: Path) -
 
 def test_masks_hold_where_polytopes_have_several_vertices() -> None:
     env = gymnasium.make(SCHEDULE, kernel="durbin", reward=lambda tree: 1.0).unwrapped
-    vertices = 0
-    for seed in range(3):
-        *steps, (status, _, _) = episode(env, seed, masked)
-        assert status == "complete"
-        vertices += sum(mask[3:] == (0, 1, 1) for mask, _, _ in steps)
-    assert vertices > 0  # 0 was forbidden for the last vertex of a group
+    *steps, (status, _, _) = episode(env, 2, masked)
+    assert status == "complete"
+    assert (0, 1, 1) in [mask[3:] for mask, _, _ in steps]  # 0 was forbidden for the last vertex of a group
 
 
 @pytest.mark.parametrize("name", list(ENVIRONMENTS))
