@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from msgspec import Struct
 
@@ -13,6 +13,20 @@ from scopt.ir.nest import Const, Expr
 from scopt.ir.scop import Scop
 
 INCLUDE = "#include <stdlib.h>"
+# What the header declares in C, by names that programs have for macros of their own.
+_DECLARED = frozenset(
+    """abort abs aligned_alloc atexit atof atoi atol atoll bsearch calloc div div_t exit free getenv labs ldiv ldiv_t
+    llabs lldiv lldiv_t mblen mbstowcs mbtowc qsort quick_exit rand random realloc srand srandom strtod strtof strtol
+    strtold strtoll strtoul strtoull system wcstombs wctomb""".split()
+)
+
+
+def beside_macros(text: str, macros: Collection[str]) -> str:
+    """The header, without macros of the file's that are called as what it declares, as f2c's ``abs`` is; any other text
+    as it is."""
+    hidden = sorted(_DECLARED.intersection(macros)) if text == INCLUDE else []
+    before = [line for name in hidden for line in (f'#pragma push_macro("{name}")', f"#undef {name}")]
+    return "\n".join((*before, text, *(f'#pragma pop_macro("{name}")' for name in hidden)))
 
 
 class Allocation(Struct, frozen=True):

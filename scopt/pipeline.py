@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.astgen.allocation import beside_macros
 from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.splice import Replacement, pieces, splice
 from scopt.check.written import unproved
@@ -373,7 +374,7 @@ def _unproved(
 ) -> dict[int, str]:
     """What is wrong with the new texts of regions, by their numbers."""
     regions = {number: known_parts(tu, item.texts) for number, item in done.items()}
-    helpers, definitions = _needed(done.values())
+    helpers, definitions = _needed(tu, done.values())
     helper = (helper_definitions(helpers, tu.long_type, tu.reserved),) if helpers else ()
     return unproved(tu.preprocessed.raw, regions, replacements, (*helper, *definitions), text)
 
@@ -385,12 +386,13 @@ def _left(item: _Done, why: str) -> _Done:
     return replace(item, outcome=Outcome(None, remarks=(remark,), seconds=item.outcome.seconds))
 
 
-def _needed(done: Iterable[_Done]) -> tuple[list[str], list[str]]:
+def _needed(tu: TranslationUnit, done: Iterable[_Done]) -> tuple[list[str], list[str]]:
     """Helper functions, by name, and definitions of other functions that the regions' texts call."""
     items = [*done]
     outcomes = [outcome for item in items for outcome in item.outcomes]
     helpers = sorted({name for outcome in outcomes for name in outcome.helpers})
-    return helpers, [*dict.fromkeys(text for outcome in outcomes for text in outcome.definitions)]
+    own = dict.fromkeys(text for outcome in outcomes for text in outcome.definitions)
+    return helpers, [beside_macros(text, tu.preprocessed.all_macros.keys()) for text in own]
 
 
 def _replacements(tu: TranslationUnit, done: Mapping[int, _Done], options: Options) -> dict[int | None, Replacement]:
@@ -399,7 +401,7 @@ def _replacements(tu: TranslationUnit, done: Mapping[int, _Done], options: Optio
     replacements: dict[int | None, Replacement] = {
         number: (item.region.start, item.region.end, new_bytes(tu, item.texts)) for number, item in done.items()
     }
-    helpers, definitions = _needed(done.values())
+    helpers, definitions = _needed(tu, done.values())
     if helpers or definitions:
         first = min((item.region for item in done.values()), key=lambda region: region.start)
         place, text = helper_text(tu, first, helpers, definitions)

@@ -187,9 +187,8 @@ class StatementGenerator(PlainGenerator):
         """A subscript's text; wide: of the long type, unless it is one sum over iterators and parameters."""
         if node in self.chosen:
             return Text(self.chosen[node], Level.PRIMARY)
-        unsigned = node in self.exact
         value = linear_subscript(
-            node, self.values, self.types, self.parameters, self.printer.long_type, unsigned=unsigned
+            node, self.values, self.types, self.parameters, self.printer.long_type, exact=self.exact
         )
         if value is not None:
             return self.printer.expr(value)

@@ -135,9 +135,8 @@ class StatementMatch(Struct, frozen=True):
         """A subscript as an expression over the new iterators; None where it isn't one."""
         if original in self.chosen:
             return Name(self.chosen[original])
-        unsigned = original in self.exact
         value = linear_subscript(
-            original, self.values, self.types, self.reader.parameters, self.reader.long_type, unsigned=unsigned
+            original, self.values, self.types, self.reader.parameters, self.reader.long_type, exact=self.exact
         )
         if value is not None:
             return value
@@ -165,9 +164,8 @@ class StatementMatch(Struct, frozen=True):
 
     def same_subscript(self, original: ir.Node, printed: ir.Node) -> bool:
         """Whether both are the same linear expression, and the original one has its mathematical value."""
-        unsigned = original in self.exact
         meant = linear_subscript(
-            original, self.values, self.types, self.reader.parameters, self.reader.long_type, unsigned=unsigned
+            original, self.values, self.types, self.reader.parameters, self.reader.long_type, exact=self.exact
         )
         if meant is None:
             return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import islpy as isl
 
@@ -10,7 +10,7 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import Kind, kind_of
 from scopt.ir.expr import add, linear, names, scale, subtract
 from scopt.ir.nest import Const, Expr, Name
-from scopt.ir.scop import Access, CType, Parameter, Statement
+from scopt.ir.scop import Access, CType, Parameter, Scop, Statement
 from scopt.ir.walks import used_names, walk
 from scopt.poly.isl_utils import IN, OUT, PARAM, SET
 
@@ -22,34 +22,36 @@ def linear_subscript(
     parameters: Mapping[str, Parameter],
     long_type: str = "",
     *,
+    exact: Collection[ir.Node] = (),
     unsigned: bool = False,
 ) -> Expr | None:
     """A subscript as an expression over the new iterators; None if it is not linear or has no iterator.
 
     values and types: of the iterators, by their C names; parameters: by their C names too. A sum of signed operands has
     its mathematical value, as the original didn't overflow; unsigned ones, and casts, are taken only with `unsigned`,
-    which needs a proof that none wraps.
+    which needs a proof that none wraps, or in parts that are `exact`.
     long_type: an integer type of 64 bits, to which a cast changes no value.
     """
 
-    def usable(ctype: CType) -> bool:
+    def usable(ctype: CType, unsigned: bool) -> bool:
         return ctype.integer if unsigned else kind_of(ctype) in (Kind.INT, Kind.LONG)
 
-    def visit(n: ir.Node) -> Expr | None:
+    def visit(n: ir.Node, unsigned: bool) -> Expr | None:
+        unsigned = unsigned or n in exact
         match n:
             case ir.ID() if n.name in values:
-                return values[n.name] if usable(types[n.name]) else None
+                return values[n.name] if usable(types[n.name], unsigned) else None
             case ir.ID() if n.name in parameters:
-                return Name(parameters[n.name].name) if usable(parameters[n.name].type) else None
+                return Name(parameters[n.name].name) if usable(parameters[n.name].type, unsigned) else None
             case ir.Constant():
                 return _literal(n, unsigned)
             case ir.Cast() if unsigned or (long_type and _names_type(n.to_type, long_type)):
-                return visit(n.expr)
+                return visit(n.expr, unsigned)
             case ir.UnaryOp() if n.op in ("+", "-"):
-                inner = visit(n.expr)
+                inner = visit(n.expr, unsigned)
                 return inner if inner is None or n.op == "+" else scale(inner, -1)
             case ir.BinaryOp() if n.op in ("+", "-", "*"):
-                left, right = visit(n.left), visit(n.right)
+                left, right = visit(n.left, unsigned), visit(n.right, unsigned)
                 if left is None or right is None:
                     return None
                 if n.op == "*":
@@ -58,12 +60,12 @@ def linear_subscript(
             case ir.BinaryOp(
                 op="/" | "%" as op, left=ir.Constant() | ir.BinaryOp() as left, right=ir.Constant() as right
             ):
-                return _quotient(op, visit(left), visit(right))
+                return _quotient(op, visit(left, unsigned), visit(right, unsigned))
         return None
 
     if isinstance(e, ir.ID) and e.name in values:
         return values[e.name]  # alone, the iterator's value is right whatever its type
-    return visit(e) if _uses(e, values) else None
+    return visit(e, unsigned) if _uses(e, values) else None
 
 
 def folded(e: ir.Node, values: Mapping[str, Expr], types: Mapping[str, CType]) -> int | None:
@@ -127,7 +129,7 @@ def exact_unsigned(statement: Statement, parameters: Mapping[str, Parameter], lo
     """
     own: dict[str, Expr] = {name: Name(name) for name in statement.iterators}
     types = dict(zip(statement.iterators, statement.iterator_types, strict=True))
-    found: set[ir.Node] = set()
+    found: set[ir.Node] = set(statement.exact)
     for access in statement.accesses:
         for position, subscript in enumerate(_subscripts(access)):
             if linear_subscript(subscript, own, types, parameters, long_type) is None:
@@ -135,6 +137,11 @@ def exact_unsigned(statement: Statement, parameters: Mapping[str, Parameter], lo
                 if value is not None and _always(access.relation, position, value, statement):
                     found.add(subscript)
     return frozenset(found)
+
+
+def exact_in(scop: Scop, statement: Statement) -> frozenset[ir.Node]:
+    """The same of a statement of a SCoP."""
+    return exact_unsigned(statement, {one.spelling: one for one in scop.parameters}, scop.long_type)
 
 
 def _subscripts(access: Access) -> Iterator[ir.Node]:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.astgen.allocation import INCLUDE, Allocation
 from scopt.astgen.emit.c_expr import ExprPrinter, Level
+from scopt.astgen.emit.subscripts import exact_in
 from scopt.astgen.lower.body_syntax import array_of, assignment, call, integer
 from scopt.ir.chosen_values import choices, element_type
 from scopt.ir.expr import linear, maximum
@@ -294,7 +295,8 @@ def renamed(
     accesses: tuple[Access, ...] = ()
     if not vectors and not changed:
         accesses = tuple(replace(one, relation=one.relation.apply_domain(expansion)) for one in original.accesses)
-    return Statement(name, domain, iterators, types, body, accesses, original.location)
+    exact = exact_in(storage.names.scop, original)
+    return Statement(name, domain, iterators, types, body, accesses, original.location, exact)
 
 
 def copied(

@@ -52,6 +52,7 @@ from scopt.frontend.syntax.liveness import may_be_read_after
 from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.openmp_variables import refuse_other_variables
 from scopt.frontend.syntax.scoping import UniqueNames, loop_iterator, unique_names
+from scopt.frontend.syntax.reads_before import pointers_read_before
 from scopt.frontend.syntax.structs import Types, reference_of, references, shared_storage
 from scopt.frontend.syntax.symbols import Symbol, ctype_of, facts_of, is_value, scope_at, symbol_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
@@ -206,7 +207,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     _take_rows(tu, symbols, found)
     if found:
         members.items = distinct(plain_pointers(members.items))
-    cells = hoist_cells(members)
+    cells = hoist_cells(members, pointers_read_before(facts_of(tu, region.function), region))
     behind = members.run()[len(found) :] if cells else ()
     if behind:  # what loops up to such a cell load
         members.items = distinct(plain_pointers(members.items))

@@ -9,13 +9,14 @@ region writes may be the cell by another name is for `scopt.frontend.model.alias
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.frontend.normalize.index_uses import bound_names
 from scopt.frontend.normalize.members import Hoisted, MemberHoister, Use, has_jump
 from scopt.frontend.syntax.structs import Typed, path_shape, reference_of, shared_storage
 from scopt.ir.constants import constant_value
@@ -25,14 +26,16 @@ from scopt.ir.printing import CPrinter
 from scopt.ir.walks import used_names
 
 
-def hoist_cells(around: MemberHoister) -> tuple[Hoisted, ...]:
-    """Name such cells; the items are changed in place. around: has named the members."""
+def hoist_cells(around: MemberHoister, known: Collection[str] = ()) -> tuple[Hoisted, ...]:
+    """Name such cells; the items are changed in place. around: has named the members. known: pointers whose first cells
+    may be read whether loops are entered or not."""
     named: list[Hoisted] = []
     tried: set[str] = set()
     while True:  # the conditions of inner ones are made of the names of outer ones
         found: dict[str, list[_Occurrence]] = {}
+        bounds = bound_names(around.items)
         for item in around.items:
-            for one in _occurrences(item, (), wanted=False):
+            for one in _occurrences(item, (), bounds, wanted=False):
                 found.setdefault(_text(one.use.node), []).append(one)
         text = next(
             (text for text, some in found.items() if text not in tried and any(one.wanted for one in some)), None
@@ -40,7 +43,7 @@ def hoist_cells(around: MemberHoister) -> tuple[Hoisted, ...]:
         if text is None:
             return tuple(named)
         tried.add(text)
-        made = _named(around, text, [one.use for one in found[text]])
+        made = _named(around, text, [one.use for one in found[text]], known)
         named += [made] if made is not None else []
 
 
@@ -52,15 +55,17 @@ def _text(node: Any) -> str:
 
 
 class _Occurrence(Struct, frozen=True, eq=False):
-    """wanted: it is a part of a bound or of a subscript."""
+    """wanted: it is a part of a bound or of a subscript, or of a variable's value that bounds are made of."""
 
     use: Use
     wanted: bool
 
 
-def _occurrences(node: Any, guards: tuple[Any, ...] | None, *, wanted: bool) -> Iterator[_Occurrence]:
+def _occurrences(
+    node: Any, guards: tuple[Any, ...] | None, bounds: frozenset[str], *, wanted: bool
+) -> Iterator[_Occurrence]:
     """The references to elements, in textual order. guards: the loops around, or None where it depends on something
-    else too whether the node is reached."""
+    else too whether the node is reached. bounds: the variables that bounds are made of."""
     match node:
         case ir.For():
             inner = (*guards, node) if guards is not None and not has_jump(node.stmt) else None
@@ -71,34 +76,36 @@ def _occurrences(node: Any, guards: tuple[Any, ...] | None, *, wanted: bool) -> 
                 (node.stmt, inner, False),
             ):
                 if part is not None:
-                    yield from _occurrences(part, place, wanted=head)
+                    yield from _occurrences(part, place, bounds, wanted=head)
         case ir.If() | ir.TernaryOp():
-            yield from _occurrences(node.cond, guards, wanted=wanted)
+            yield from _occurrences(node.cond, guards, bounds, wanted=wanted)
             for part in node.parts[1:]:
-                yield from _occurrences(part, None, wanted=wanted)
+                yield from _occurrences(part, None, bounds, wanted=wanted)
         case ir.BinaryOp(op="&&" | "||"):
-            yield from _occurrences(node.left, guards, wanted=wanted)
-            yield from _occurrences(node.right, None, wanted=wanted)
+            yield from _occurrences(node.left, guards, bounds, wanted=wanted)
+            yield from _occurrences(node.right, None, bounds, wanted=wanted)
         case ir.UnaryOp(op="sizeof" | "_Alignof" | "__alignof__" | "&"):
             return
         case ir.ArrayRef() | ir.StructRef() | ir.UnaryOp(op="*"):
             yield _Occurrence(Use(node, guards), wanted)
             for subscript in reference_of(node).subscripts:
-                yield from _occurrences(subscript, guards, wanted=True)
+                yield from _occurrences(subscript, guards, bounds, wanted=True)
         case ir.While() | ir.DoWhile() | ir.Switch():
             for part in node.parts:
-                yield from _occurrences(part, None, wanted=wanted)
+                yield from _occurrences(part, None, bounds, wanted=wanted)
+        case ir.Assignment(op="=", lvalue=ir.ID(name=name)) if name in bounds:
+            yield from _occurrences(node.rvalue, guards, bounds, wanted=True)
         case ir.Node():
             for part in node.parts:
-                yield from _occurrences(part, guards, wanted=wanted)
+                yield from _occurrences(part, guards, bounds, wanted=wanted)
 
 
-def _named(around: MemberHoister, text: str, uses: list[Use]) -> Hoisted | None:
+def _named(around: MemberHoister, text: str, uses: list[Use], known: Collection[str]) -> Hoisted | None:
     """A name for a cell in the place of its uses; None where there can't be one."""
     typed = _fixed(around, uses[0].node)
     if typed is None:
         return None
-    sure = any(use.guards == () for use in uses)
+    sure = any(use.guards == () for use in uses) or text in {f"{name}[0]" for name in known}
     placed = uses if sure else [use for use in uses if use.guards is not None]
     condition = "" if sure else around.condition(placed, placed) if placed else None
     if condition is None:

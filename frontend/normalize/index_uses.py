@@ -11,6 +11,12 @@ from scopt.ir.effects import target
 from scopt.ir.walks import walk
 
 
+def bound_names(items: Iterable[Any]) -> frozenset[str]:
+    """Variables that loops' conditions compare iterators with."""
+    loops = [node for node in walk(*items) if isinstance(node, ir.For) and node.cond is not None]
+    return frozenset(name for loop in loops for name in names_of(loop.cond))
+
+
 def index_names(items: Iterable[Any]) -> frozenset[str]:
     """Variables of subscripts, loops' heads and conditions, and those that these get their values from."""
     found: set[str] = set()

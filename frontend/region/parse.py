@@ -12,6 +12,7 @@ from scopt.frontend.region.regions import marked_regions
 from scopt.frontend.region.short_loops import with_short_loops
 from scopt.frontend.syntax.file_parser import FileParser
 from scopt.frontend.syntax.openmp_loops import without_taken
+from scopt.frontend.syntax.passing_statics import with_passing_statics
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS, computing_functions
 from scopt.frontend.syntax.scoping import blocks_around_loops
 from scopt.frontend.syntax.structs import definitions_of
@@ -55,6 +56,10 @@ def parse(
     unit = FileParser(result, source, options)
     ast, openmp = without_taken(unit.parse(), file, result.raw, result.all_macros.keys())
     ast, bare = blocks_around_loops(ast, file) if options.autodetect else (ast, frozenset())
+    const = VALUE_FUNCTIONS - ({n.decl.name for n in ast.ext if isinstance(n, ir.FuncDef)} | unit.defined)
+    const |= {name for name, purity in unit.pure.items() if purity == "const"}
+    computing = computing_functions(ast, const)
+    ast = with_passing_statics(ast, {*const, *computing})
     in_file = tuple(n for n in ast.ext if isinstance(n, ir.FuncDef) and n.coord is not None and n.coord.file == file)
     regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
     regions = tuple(_placed(region, directives, file) for region in regions)
@@ -65,8 +70,7 @@ def parse(
     long_type = "long" if target["long"].size == 8 else "long long"
     functions = {n.decl.name: n for n in ast.ext if isinstance(n, ir.FuncDef)}
     defined = frozenset(functions) | unit.defined
-    const = (VALUE_FUNCTIONS - defined) | {name for name, purity in unit.pure.items() if purity == "const"}
-    pure = {**dict.fromkeys(computing_functions(ast, const), "const"), **unit.pure}
+    pure = {**dict.fromkeys(computing, "const"), **unit.pure}
     return TranslationUnit(
         source=source,
         file=file,

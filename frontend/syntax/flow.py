@@ -7,7 +7,7 @@ repeated until nothing is added.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -57,6 +57,20 @@ def live_heads(
             return before or variable.unclear, frozenset(variable.at_heads)
 
 
+def passes_into(function: Any, decl: Any, mentioned: dict[Any, frozenset[str]], harmless: Collection[str]) -> bool:
+    """Whether a call may read what another one has left in a static local, where it begins or behind a call of a
+    function that isn't one of the `harmless` ones, which may have come back here. True where that isn't clear."""
+    variable = _Variable(decl.name, decl, mentioned, harmless=frozenset(harmless))
+    body = function.body
+    while True:
+        variable.changed = False
+        before = variable.statement(body, _Around(after=False, visible=not _declared_inside(body, decl)))
+        if before or variable.across or variable.unclear:
+            return True
+        if not variable.changed:
+            return False
+
+
 class _Around(Struct, frozen=True):
     """What surrounds a statement. after: whether the variable is live behind it; breaks, continues: where these lead.
 
@@ -74,16 +88,21 @@ class _Around(Struct, frozen=True):
 
 class _Variable(Struct, eq=False):
     """One variable. mentioned, live: as in `live_positions`, so far; at_heads, at_labels: loops and labels where it is
-    live."""
+    live.
+
+    harmless: of a static variable, what may be called while it is live; across: something else is. None of a variable
+      that every call has anew."""
 
     name: str
     decl: Any
     mentioned: dict[Any, frozenset[str]]
+    harmless: frozenset[str] | None = None
     live: set[Position] = field(default_factory=set)
     at_heads: set[Any] = field(default_factory=set)
     at_labels: set[str] = field(default_factory=set)
     changed: bool = False
     unclear: bool = False
+    across: bool = False
 
     def statement(self, node: Any, around: _Around) -> bool:
         """Whether the variable is live before a statement or expression."""
@@ -182,6 +201,10 @@ class _Variable(Struct, eq=False):
 
     def expression(self, node: Any, around: _Around) -> bool:
         """Before an expression, a declaration, a pragma, or whatever else has no control flow that matters here."""
+        if self.harmless is not None and node is not None:
+            self.across = self.across or ((around.after or self.mentions(node)) and self.calls(node))
+            if node is self.decl:
+                return around.after  # set once, before the program begins
         match node:
             case None:
                 return around.after
@@ -196,6 +219,13 @@ class _Variable(Struct, eq=False):
             return self.mentions(node.init)
         # A name in the initializer of what hides it is the hidden one's or the new one's; which is left open.
         return around.after or (self.mentions(node) and (around.visible or isinstance(node, ir.Decl)))
+
+    def calls(self, node: Any) -> bool:
+        """Whether an expression calls what may come back to the function; or may do anything, as assembly does."""
+        return any(
+            isinstance(one, ir.FuncCall) and not (isinstance(one.name, ir.ID) and one.name.name in self.harmless)
+            for one in walk(node)
+        )
 
     def mentions(self, node: Any) -> bool:
         if node is None:

@@ -14,6 +14,7 @@ import islpy as isl
 from msgspec import Struct, field
 
 from scopt import ir
+from scopt.astgen.emit.subscripts import exact_in
 from scopt.astgen.generation import Program
 from scopt.check.forms import Carrier, Choice, Copy, Moved, Roles, cell, operand_content
 from scopt.check.kernel_calls import step_carriers
@@ -44,6 +45,8 @@ class _Reader(Struct, frozen=True, eq=False):
         self.dates.domain().foreach_set(running.append)
         for instances in sorted(running, key=lambda one: str(one.get_tuple_name())):
             name = str(instances.get_tuple_name())
+            if name not in self.program.buffered.expansions and self.program.scop.statement(name).exact:
+                self.refuse(f"{name} has subscripts that may wrap")
             if name in original:
                 if self.program.scop.statement(name) is not original[name]:
                     self.refuse(f"{name} is another statement than it was")
@@ -70,6 +73,8 @@ class _Reader(Struct, frozen=True, eq=False):
         expansion = expansion.intersect_params(self.program.source.context)
         if not running.intersect_params(self.program.source.context).is_subset(expansion.range()):
             self.refuse(f"{name} runs where {original.name} has no instance")
+        if not statement.exact <= exact_in(self.program.source, original):
+            self.refuse(f"{name} has subscripts that may wrap")
         return Carrier(original.name, name, expansion, tuple(self.moved(original, statement, expansion)))
 
     def moved(self, original: Statement, statement: Statement, expansion: isl.Map) -> list[Moved]:

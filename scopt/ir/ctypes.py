@@ -176,7 +176,8 @@ def _base(node: Any, scope: Mapping[str, Symbol]) -> tuple[tuple[Layer, ...], CT
             if symbol is None or symbol.kind not in ("typedef", "type"):
                 return (), CType(" ".join(node.names)), 0
             element = symbol.type
-            if symbol.kind == "typedef" and not symbol.layers:
+            if symbol.kind == "typedef" and not symbol.layers and not element.floating:
+                # `typedef double real;` is a name for the same type, of which all that looks for doubles may know
                 element = replace(element, spelling=spelling)
             return symbol.layers, element, symbol.size
         case ir.Enum():

@@ -136,6 +136,8 @@ class Statement(Struct, frozen=True, eq=False):
     body: the statement as a node, macros expanded, region-local names already unique. Where an iterator is used, it is
       an ``ID`` with a name of `iterators`. Never modified: the printer works on a copy.
     accesses: reads and writes; within one instance all reads come before all writes.
+    exact: subscripts that don't wrap in the statement that this one stands for, although operands are unsigned or
+      converted: `accesses` doesn't say so where it is empty.
     """
 
     name: str
@@ -145,6 +147,7 @@ class Statement(Struct, frozen=True, eq=False):
     body: ir.Node
     accesses: tuple[Access, ...]
     location: Location
+    exact: frozenset[ir.Node] = frozenset()
 
 
 class Parameter(Struct, frozen=True, eq=False):
