@@ -204,7 +204,6 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
         members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
     _take_rows(tu, symbols, behind)
     found = (*found, *cells, *behind, *hoist_origins(members), *hoist_products(members, region.symbolic))
-    hoisted = (*tables, *stages.values, *sizes, *found)
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - iterators
     whole_types = {name: symbol.type for name, symbol in symbols.items()}
@@ -215,7 +214,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
-    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances)
+    wanted = ((*tables, *stages.values, *sizes, *found), whole, narrowed, (*stages.required, *lengths), stages.distances)
     return RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted).in_blocks()
 
 
