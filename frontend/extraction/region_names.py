@@ -203,7 +203,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     if found or cells or not same_items(before, items):  # what is computed from members is computed from names now
         members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
     _take_rows(tu, symbols, behind)
-    found = (*found, *cells, *behind, *hoist_origins(members), *hoist_products(members, region.symbolic))
+    hoisted = (*tables, *stages.values, *sizes, *found, *cells, *behind, *_places_and_products(members, region))
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - iterators
     whole_types = {name: symbol.type for name, symbol in symbols.items()}
@@ -214,7 +214,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
-    wanted = ((*tables, *stages.values, *sizes, *found), whole, narrowed, (*stages.required, *lengths), stages.distances)
+    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances)
     return RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted).in_blocks()
 
 
@@ -234,6 +234,11 @@ def _named_once(tu: TranslationUnit, items: tuple[Any, ...], outer: Mapping[str,
     symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}
     made = with_scalar_structs(unique.items, symbols, tu.structs, unique.declared, tu.reserved | ISL_WORDS)
     return unique if made is unique.items else unique_names(made, tu.reserved, ISL_WORDS)
+
+
+def _places_and_products(members: MemberHoister, region: Region) -> tuple[Hoisted, ...]:
+    """Names for places that arrays are counted from, and for products."""
+    return (*hoist_origins(members), *hoist_products(members, region.symbolic))
 
 
 def _take_rows(tu: TranslationUnit, symbols: dict[str, Symbol], hoisted: Iterable[Hoisted]) -> None:
