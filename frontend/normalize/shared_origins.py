@@ -15,8 +15,9 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.syntax.symbols import Symbol
-from scopt.ir.ctypes import CType, Layer
+from scopt.ir.ctypes import Layer
 from scopt.ir.effects import effects
+from scopt.ir.scop import CType
 from scopt.ir.walks import changed, copied, used_names, walk
 
 # Bits of the type that narrower ones are promoted to.
@@ -57,6 +58,7 @@ def _decisive(around: MemberHoister) -> frozenset[str]:
     """Names that loops and conditions ask for, other than for places: they are more than that."""
     names = set[str]()
     for node in walk(*around.items):
+        asked: tuple[Any, ...]
         match node:
             case ir.For():
                 asked = (node.init, node.cond, node.next)
@@ -139,7 +141,7 @@ def _named(around: MemberHoister, base: Symbol, origin: str, nodes: list[Any]) -
         decl=None,
         layers=layers,
     )
-    others = {
+    others: dict[ir.Node, ir.Node] = {
         node: ir.ArrayRef(ir.ID(name, node.name.coord), _from_there(node.subscript, origin, kind), node.coord)
         for node in nodes
     }
