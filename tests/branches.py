@@ -42,7 +42,7 @@ def counted(text: str) -> str:
         )
         return "static int NEW, OLD;\n" + text
     before, other, after = text.rpartition("} else {\n")
-    head = re.search(r"^  if \([^{}]*?\{\n", before, re.MULTILINE)
+    head = re.search(r"^(?:  ){1,2}if \([^{}]*?\{\n", before, re.MULTILINE)
     if head is None:
         return "static int NEW, OLD;\n" + text
     return "static int NEW, OLD;\n" + before[: head.end()] + TAKEN + before[head.end() :] + other + NOT_TAKEN + after

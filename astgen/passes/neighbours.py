@@ -153,6 +153,8 @@ class _Keeping(Struct, frozen=True, eq=False):
 def _load(text: str) -> tuple[str, str] | None:
     """The name that a declaration gives what it loads, and the last one of where that comes from."""
     declared, _, value = text.partition(" = ")
+    if re.fullmatch(r"[\w$]+ \+ [\w$]+;", value):
+        value = value.partition(" ")[0]  # a place in what the name leads to
     names, roots = (re.findall(r"[A-Za-z_$][\w$]*", part) for part in (declared, value))
     return (names[-1], roots[-1]) if names and roots else None
 

@@ -44,6 +44,7 @@ from scopt.frontend.normalize.picked_rows import with_picked_rows
 from scopt.frontend.normalize.pointer_cells import hoist_pointers
 from scopt.frontend.normalize.scalar_structs import with_scalar_structs
 from scopt.frontend.normalize.separate_updates import with_separate_updates
+from scopt.frontend.normalize.shared_origins import hoist_origins
 from scopt.frontend.normalize.stage_loops import with_stage_loops
 from scopt.frontend.normalize.statement_counts import MAX_STATEMENTS, counted
 from scopt.frontend.normalize.sums_apart import with_sums_apart
@@ -214,7 +215,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     if found or cells or not same_items(before, items):  # what is computed from members is computed from names now
         members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
     _take_rows(tu, symbols, behind)
-    hoisted = (*tables, *stages.values, *sizes, *found, *cells, *behind, *hoist_products(members, region.symbolic))
+    hoisted = (*tables, *stages.values, *sizes, *found, *cells, *behind, *_places_and_products(members, region))
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - iterators
     whole_types = {name: symbol.type for name, symbol in symbols.items()}
@@ -252,6 +253,11 @@ def _named_once(tu: TranslationUnit, items: tuple[Any, ...], outer: Mapping[str,
     symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}
     made = with_scalar_structs(unique.items, symbols, tu.structs, unique.declared, tu.reserved | ISL_WORDS)
     return unique if made is unique.items else unique_names(made, tu.reserved, ISL_WORDS)
+
+
+def _places_and_products(members: MemberHoister, region: Region) -> tuple[Hoisted, ...]:
+    """Names for places that arrays are counted from, and for products."""
+    return (*hoist_origins(members), *hoist_products(members, region.symbolic))
 
 
 def _take_rows(tu: TranslationUnit, symbols: dict[str, Symbol], hoisted: Iterable[Hoisted]) -> None:

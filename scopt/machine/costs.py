@@ -52,7 +52,7 @@ _MOVING, _FORKING = Fraction(1, 8), Fraction(5)
 _CACHED = 32
 # How many times the work of a fork threads leave alone at most that would work on lines of another core (chosen).
 _HANDED_FORKS = 64
-_HANDED_OVER = 4  # second caches' sizes, of arrays of which lines stay that unknown code works on (2.3 loses, 8 gains)
+_HANDED_OVER = Fraction(4)  # second caches, that keep lines of what unknown code works on (2.3 loses, 8 gains)
 _HANDED_SLOWER = 6  # than memory's bandwidth: a core that alone goes on waits for each line (measured: 0.3 ns a byte)
 # Pieces of iterations for each core, so that the last ones to end keep the others waiting for a sixteenth of the time.
 _PIECES_A_CORE = 16

@@ -67,6 +67,21 @@ KERNELS = {
         ],
         (1, 4),
     ),
+    "levels": (
+        """void level(int n, int m, int o, long p, double *a, const double *b) {
+  for (int i = 1; i < n - 1; i++)
+    for (int j = 1; j < m - 1; j++)
+      a[o + i * m + j] = 0.5 * a[i * m + j + o] + b[p + (i - 1) * m + j + 1] - b[i * m - 1 + p + j];
+}
+""",
+        [
+            "level(20, 30, 100, 1000, at(0), at(0))",
+            "level(20, 30, 7, -3, at(0), at(1000))",
+            "level(20, 30, -50, 700, at(100), at(0))",
+            "level(20, 30, 100, 100, at(0), at(0))",
+        ],
+        (3, 1),
+    ),
     "cube": (
         """void cube(long n, long m, long l, double *a, const double *b) {
   for (long i = 0; i < n; i++)
