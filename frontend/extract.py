@@ -104,7 +104,7 @@ def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, RowShape], isl.Set]:
         if several and triangle is None and triangle_of([one for one in read if one.quotients]) is not None:
             message = f"some loops go through the rows of '{name}', others through all of it"
             raise Refusal("affine.rows-and-whole", message, region.location)
-        if triangle is not None and _leaves_choice(holds.intersect(triangle[1])):
+        if triangle is not None and _leaves_choice(holds.intersect(triangle[1]), executed_by(read)):
             shapes[name] = triangle[0]
             holds = holds.intersect(triangle[1])
             executed = executed.union(executed_by(read))
@@ -118,7 +118,7 @@ def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, RowShape], isl.Set]:
                 raise Refusal("affine.nonlinear-subscript", message, region.location)
         if found is not None and name not in written and longer_than_rows(found[0], read):
             continue  # no dependence asks which element is read: better than a test that is likely to fail
-        if found is not None and _leaves_choice(holds.intersect(found[1])):
+        if found is not None and _leaves_choice(holds.intersect(found[1]), executed_by(read)):
             never = several or _is_never_so(walk, found[1])
             asked = never or (name not in written and not _is_so_for_any_size(found[1]))
             if asked and longer_than_rows(found[0], read):
@@ -185,11 +185,16 @@ def _products(walk: RegionWalk, subscripts: Sequence[Subscript]) -> dict[str, tu
     return found
 
 
-def _leaves_choice(values: isl.Set) -> bool:
-    """Whether a parameter set holds more than one value of each parameter:
-    what is only right for one length is no shape."""
+def _leaves_choice(values: isl.Set, some: isl.Set) -> bool:
+    """Whether a parameter set holds more than one value of each parameter that has more where there are iterations:
+    what is only right for one length is no shape. some: where there are."""
     if values.is_empty():
         return False
-    return not any(
-        values.plain_get_val_if_fixed(isl.dim_type.param, k).is_int() for k in range(values.dim(isl.dim_type.param))
-    )
+    both = values.intersect(some).detect_equalities()
+    names = (both.get_dim_name(isl.dim_type.param, k) for k in range(both.dim(isl.dim_type.param)))
+    return not any(_is_fixed(both, name) and not _is_fixed(some, name) for name in names)
+
+
+def _is_fixed(values: isl.Set, name: str) -> bool:
+    position = values.find_dim_by_name(isl.dim_type.param, name)
+    return position >= 0 and bool(values.plain_get_val_if_fixed(isl.dim_type.param, position).is_int())

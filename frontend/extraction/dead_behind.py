@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scopt.frontend.extraction.region_names import RegionNames
 from scopt.frontend.syntax.own_statics import is_own_static
+from scopt.frontend.syntax.scratch_variables import is_scratch
 
 
 def is_dead_behind(names: RegionNames, name: str) -> bool:
@@ -11,8 +12,10 @@ def is_dead_behind(names: RegionNames, name: str) -> bool:
     if name in names.local_names:
         return True
     symbol = names.symbols[name]
-    if symbol.static and name in names.effects.written and is_own_static(names.tu, names.region, symbol):
-        return True
+    if symbol.static and name in names.effects.written:
+        known = names.tu, names.region, symbol
+        if is_own_static(*known) or is_scratch(*known):
+            return True
     if (
         symbol.within is not None
         or symbol.pointer

@@ -30,7 +30,7 @@ from scopt.frontend.model.product_sums import (
     sum_value,
     times,
 )
-from scopt.frontend.model.row_conditions import all_hold, always_inside, executed_by
+from scopt.frontend.model.row_conditions import all_hold, always_all, executed_by
 from scopt.frontend.model.subscript_reading import Subscript
 from scopt.poly.isl_utils import constant_pw_aff, param_pw_aff
 
@@ -219,10 +219,12 @@ def parts_of(subscript: Subscript, shape: Shape) -> Parts | None:
     if subscript.quotients:
         return None
     subscript = _with_products(_multiplied_out(subscript, shape), shape.products)
+    tried: list[list[Terms]] = []
     for first, nearest in product(range(shape.rank), (True, False)):
         split = _split(subscript, shape, first, nearest=nearest)
-        if split is None:
+        if split is None or split in tried:
             continue
+        tried.append(split)
         atoms = {**shape.atoms, **subscript.atoms}
         for borrowed in _borrowed(split, shape):
             values = tuple(sum_value(terms, atoms) for terms in borrowed)
@@ -290,16 +292,14 @@ def _divide(constant: int, shape: Shape, split: list[Terms], *, nearest: bool) -
 def _inside(subscript: Subscript, shape: Shape, values: Sequence[isl.PwAff]) -> isl.Set:
     """Parameters for which each inner subscript lies within its row, and nothing wraps around, in all iterations."""
     zero = constant_pw_aff(0)
-    inside = isl.Set("{ : }")
+    conditions = []
     sizes = [sum_value({size.atoms: size.factor}, shape.atoms) for size in shape.sizes]
     for value, size in zip(values[1:], sizes, strict=True):
-        inside = inside.intersect(value.ge_set(zero)).intersect(value.lt_set(size))
+        conditions += [value.ge_set(zero), value.lt_set(size)]
     if subscript.unsigned:
         most = constant_pw_aff(_largest(min(subscript.unsigned, 63), shape.rank))
-        inside = inside.intersect(values[0].ge_set(zero)).intersect(values[0].lt_set(most))
-        for size in sizes:
-            inside = inside.intersect(size.le_set(most))
-    return always_inside(subscript, inside)
+        conditions += [values[0].ge_set(zero), values[0].lt_set(most), *(size.le_set(most) for size in sizes)]
+    return always_all(subscript, conditions)
 
 
 def _always(condition: isl.Set) -> bool:

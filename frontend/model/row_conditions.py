@@ -32,8 +32,20 @@ def executed_by(subscripts: Iterable[Subscript]) -> isl.Set:
 
 def always_inside(subscript: Subscript, inside: isl.Set) -> isl.Set:
     """Parameters for which all iterations lie in a parameter set that names them."""
-    outside: isl.Set = project_out_params(subscript.domain.subtract(inside), subscript.iterators)
-    return outside.complement().gist(executed(subscript)).coalesce()
+    return always_all(subscript, (inside,))
+
+
+def always_all(subscript: Subscript, conditions: Iterable[isl.Set]) -> isl.Set:
+    """The same for several parameter sets, one after the other: what lies outside of all of them at once has many
+    pieces."""
+    holds, some = isl.Set("{ : }"), executed(subscript)
+    for condition in conditions:
+        outside = project_out_params(subscript.domain.subtract(condition), subscript.iterators)
+        # simplified first: the complement has a piece for each constraint, as many as there are ranges of parameters
+        holds = holds.intersect(outside.gist(some).complement().coalesce()).coalesce()
+        if holds.is_empty():
+            break
+    return holds
 
 
 def all_hold(subscripts: Sequence[Subscript], parts: Callable[[Subscript], HasCondition | None]) -> isl.Set | None:

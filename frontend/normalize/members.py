@@ -88,6 +88,7 @@ class MemberHoister(Struct):
     found: list[Hoisted] = field(default_factory=list)
     named: dict[ir.Node, ir.Node] = field(default_factory=dict)
     typed: dict[str, Typed] = field(default_factory=dict)
+    known: list[tuple[tuple[Any, ...], frozenset[str]]] = field(default_factory=list)
 
     def run(self) -> tuple[Hoisted, ...]:
         """Name all members that can be named; those of members behind pointers in further rounds."""
@@ -149,7 +150,13 @@ class MemberHoister(Struct):
             return False
         if symbol.pointer_depth > 1 or len(symbol.dims) > symbol.pointer or symbol.type.volatile or symbol.type.atomic:
             return False
-        return name not in effects(*self.items).assigned
+        return name not in self.assigned()
+
+    def assigned(self) -> frozenset[str]:
+        """The variables that the items assign to, worked out once for each form of them."""
+        if not self.known or self.known[-1][0] is not self.items:
+            self.known.append((self.items, effects(*self.items).assigned))
+        return self.known[-1][1]
 
     def put(self, others: dict[ir.Node, ir.Node]) -> None:
         """Put other nodes in the place of some."""
@@ -294,7 +301,7 @@ class MemberHoister(Struct):
             return False
         if isinstance(node, ir.ID):
             symbol = self.symbols.get(node.name)
-            changed = node.name in effects(*self.items).assigned
+            changed = node.name in self.assigned()
             if changed or node.name in self.inside or (symbol is not None and (symbol.dims or symbol.type.volatile)):
                 return False
         return all(self.is_known(child) for child in node.parts)

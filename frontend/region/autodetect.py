@@ -113,6 +113,11 @@ class Search(Struct, frozen=True):
                 for candidate in runs_in(self.tu, region.function, child):
                     yield from self.within(candidate)
 
+    def fits_in_blocks(self, region: Region) -> bool:
+        """Whether long stretches of straight code, taken as a whole, leave few statements."""
+        shorter = with_whole_runs(tuple(region.items), scope_at(self.tu, region), {}, straight=True)
+        return counted(*shorter) <= MAX_STATEMENTS
+
     def slows(self, region: Region, scop: Scop) -> bool:
         """Whether statements that the program runs in threads have no parallel loop here, or sums in vectors, by a
         reduction's clause, have to be computed in order."""
@@ -182,15 +187,20 @@ class Search(Struct, frozen=True):
 
     def refused(self, region: Region) -> Remark | None:
         """Why a region can't be extracted; None if it can."""
-        if too_large := _too_large(self.tu, region):
-            message = f"{too_large} are not taken together where nobody asks for it"
-            return Remark("missed", "region.large", message, region.location, "mark the region, or split the loop")
+        too_many = _too_many_statements(region.items)
+        if too_large := _too_large(region.items):
+            return _large(region, too_large)
+        if too_many and not self.fits_in_blocks(region):
+            return _large(region, too_many)
         try:
             with operation_limit(MAX_OPERATIONS):
                 scop, whole = extract_whole(self.tu, region, "candidate", assume_apart=self.assume_apart)
                 serial = without_gain(scop, frozenset(whole)) if whole else None
                 if serial is not None:
                     return whole[serial].remark
+                blocks = frozenset(one.name for one in scop.statements if isinstance(one.body, ir.Compound))
+                if too_many and without_gain(scop, blocks) is not None:
+                    return _large(region, too_many)
                 return sequential(region.location) if self.slows(region, scop) else None
         except Refusal as refusal:
             return refusal.remark
@@ -220,14 +230,20 @@ def _below(tu: TranslationUnit, scop: Scop, loops: Sequence[Any]) -> frozenset[s
     return frozenset(found)
 
 
-def _too_large(tu: TranslationUnit, region: Region) -> str:
+def _large(region: Region, what: str) -> Remark:
+    message = f"{what} are not taken together where nobody asks for it"
+    return Remark("missed", "region.large", message, region.location, "mark the region, or split the loop")
+
+
+def _too_many_statements(items: Sequence[Any]) -> str:
+    """How many statements there are, where these are more than are taken one by one; else empty."""
+    if (statements := counted(items)) <= MAX_STATEMENTS:
+        return ""
+    return f"{statements} statements ({SET_VARIABLES} that set variables count as one), more than {MAX_STATEMENTS},"
+
+
+def _too_large(items: Sequence[Any]) -> str:
     """What there is more of than can be taken; empty if all is well."""
-    items = region.items
-    if (statements := counted(items)) > MAX_STATEMENTS:
-        shorter, blocks = with_whole_runs(tuple(items), scope_at(tu, region), {}, straight=True)
-        if counted(shorter, blocks) > MAX_STATEMENTS:
-            variables = f"({SET_VARIABLES} that set variables count as one)"
-            return f"{statements} statements {variables}, more than {MAX_STATEMENTS},"
     nodes, deepest, todo = 0, 0, [(item, 0) for item in items]
     while todo:
         node, depth = todo.pop()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from scopt import ir
+from scopt.frontend.extract import extract
 from scopt.frontend.region.autodetect import detect
 from scopt.frontend.region.parse import parse
 from scopt.frontend.syntax.unit import Region
@@ -197,6 +198,17 @@ def test_straight_code_of_many_variables_is_taken() -> None:
     (region,) = found.regions
     assert region.location.line < 210
     assert [remark.id for remark in found.remarks] == ["region.large"]
+
+
+@pytest.mark.parametrize(("place", "taken"), [("C[i][j][%d]", True), ("B[%d]", False)])
+def test_long_straight_code_is_a_block_where_loops_around_are_parallel(place: str, taken: bool) -> None:
+    cells = "".join(f"    {place % k} = A[i] * {k} + j;\n" for k in range(90))
+    loops = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+    source = f"{HEAD}double C[50][50][90];\nvoid f(int n)\n{{\n  {loops} {{\n{cells}  }}\n}}\n"
+    tu = parse(source.encode(), "x.c", Options(autodetect=True))
+    found = detect(tu)
+    assert [len(extract(tu, region, "scop0").statements) for region in found.regions] == ([1] if taken else [])
+    assert {remark.id for remark in found.remarks} == (set() if taken else {"region.large"})
 
 
 def test_searches_beside_a_count_run_in_threads() -> None:

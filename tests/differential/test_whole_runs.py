@@ -60,3 +60,32 @@ def test_every_bit_is_the_same(name: str, run_c: RunC, tmp_path: Path) -> None:
 def test_short_ones_are_taken_apart() -> None:
     scop = scop_of(f"for (i = 0; i < n; i++) {{ {STEPS} }}", "int n, double v[5], double w[5]", before="#define S 5")
     assert len(scop.statements) > 10
+
+
+STRAIGHT = """#include <stdio.h>
+#define N 23
+static double x[N][N][80], y[N][N][80], z[N], t;
+static void run(int n) {
+  for (int i = 1; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      t = y[i][j][3] * 0.5;
+CELLS
+    }
+}
+static double last(void) { t = z[3]; return t * 2; }
+int main(void) {
+  for (int i = 0; i < N * N * 80; i++) y[i / 80 / N][i / 80 % N][i % 80] = i % 13 - 5.3;
+  run(N);
+  double s = last();
+  for (int i = 0; i < N * N * 80; i++) s = s * 0.99 + x[i / 80 / N][i / 80 % N][i % 80];
+  printf("%a\\n", s);
+}
+"""
+
+
+def test_straight_code_that_nobody_marked(run_c: RunC, tmp_path: Path) -> None:
+    cells = "\n".join(f"      x[i][j][{k}] = x[i][j][{k * 7 % 80}] + t * y[i - 1][j][{k}];" for k in range(80))
+    source = STRAIGHT.replace("CELLS", cells)
+    text = optimize(source.encode(), Options(eager=True, autodetect=True), file=str(tmp_path / "in.c")).text.decode()
+    assert "private(t)" in text
+    assert run_c(without_thresholds(text), *FLAGS, name="emitted") == run_c(source, *FLAGS, name="original")
