@@ -126,7 +126,7 @@ class _Watch(Struct, Watch, eq=False):
         self.shown = Shown(self.scop)
 
     def __call__(self, step: str, made: T) -> T:
-        early = step in ("rewritten", "work", "rolled")
+        early = step in ("rewritten", "own", "work", "rolled")
         if self.current + early != self.attempt or self.pipe >= 0:
             return made
         faults = list(mutations(made, self.shown))
