@@ -162,11 +162,11 @@ class Forms(Struct, frozen=True, eq=False):
         before = self.scop if tables is None else tables.scop
         with self.clock("dependences"):
             deps = self.deps if tables is None else dependences_of(before, self.options)
-            found = self.watch("own", own_scop(before, deps, self.options))
-        if found is not None:
-            names, deps = tables.names if tables is not None else frozenset(), dependences_of(found.scop, self.options)
-            made = Expansion(found.scop, {})
-            yield Form(OWN, found.scop, deps, made, tables=names, own=found.names, before=before, in_order=True)
+            found = own_scop(before, deps, self.options)
+            made = self.watch("own", Expansion(found.scop, {}) if found is not None else None)
+        if found is not None and made is not None:
+            names, deps = tables.names if tables is not None else frozenset(), dependences_of(made.scop, self.options)
+            yield Form(OWN, made.scop, deps, made, tables=names, own=found.names, before=before, in_order=True)
 
     def with_rolled(self) -> Iterator[Form]:
         """That with cells for what rows that take each other's place hand on."""

@@ -18,7 +18,6 @@ from scopt.poly.isl_utils import block_style
 from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.passes.band_passes import passes
 from scopt.scheduler.passes.expansion import Expansion
-from scopt.scheduler.passes.own_arrays import OwnArrays
 from scopt.scheduler.passes.private_tables import Tabulated
 from scopt.scheduler.passes.totals import Totals
 
@@ -69,7 +68,7 @@ def _text(made: Any, scop: Scop | None) -> str:
             return emit(scop, made).text
         case Emitted():
             return "\n".join((*made.definitions, made.text))
-        case Expansion() | Tabulated() | Totals() | OwnArrays():
+        case Expansion() | Tabulated() | Totals():
             return block_style(str(made.scop.schedule))
         case ScheduleResult() | MarkedSchedule():
             return block_style(str(made.tree))

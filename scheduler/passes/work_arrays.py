@@ -202,11 +202,11 @@ def with_copies(
     )
     order = before.order.intersect_domain(writes.domain())
     last = writes.reverse().apply_range(order).lexmax().apply_range(order.reverse()).intersect(writes.reverse())
-    made: list[tuple[Statement, Statement]] = []
+    pairs: list[tuple[Statement, Statement]] = []
     for relation in maps_of(last):
         writer = before.statement(str(relation.get_tuple_name(OUT)))
-        made.append((writer, _copy(scop, writer, relation, row, array, new, inside=inside)))
-    made = _together(made, row) if inside else made
+        pairs.append((writer, _copy(scop, writer, relation, row, array, new, inside=inside)))
+    made = _together(pairs, row) if inside else pairs
     dated = _dates(scop, lines, made, array.rank)
     tree = _behind(trees.read(scop.schedule.get_root()), lines, made, 0, inside=inside)
     if dated is None:

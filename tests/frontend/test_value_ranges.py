@@ -61,7 +61,8 @@ ALL = (-(1 << 31), (1 << 31) - 1)
         ("int v = 0; do { v = (v * 5 + 3) % 16; } while (v < a[i]); o[i] = t[v];", (0, 15)),
         ("int v = 0, w = 0; for (int k = 0; k < n; k++) { w = v; v = b[k]; } o[i] = t[w];", (0, 255)),
         ("int v = 0; for (int k = 0; k < n; k++) { if (a[k]) { v = 9; break; } v = 0; } o[i] = t[v];", ALL),
-        ("int v = 0; for (int k = 0; k < n; k++) { v = 9; if (a[k]) continue; v = 0; } o[i] = t[v];", (0, 15)),
+        ("int v = 0; for (int k = 0; k < n; k++) { v = 9; if (a[k]) continue; v = 0; } o[i] = t[v];", (0, 9)),
+        ("int v = 0; for (int k = 0; k < 5; k++) { if (a[k] > a[v]) v = k; } o[i] = t[v];", (0, 4)),
         ("int v = 1; for (int k = 0; k < n; k++) v *= 3; o[i] = t[v];", ALL),
         ("int v = 1; for (int k = 0; k < n; k++) v <<= 1; o[i] = t[v];", ALL),
         # comparisons of other values than the variable's own

@@ -125,7 +125,7 @@ class _Watch(Struct, Watch, eq=False):
         self.shown = Shown(self.scop)
 
     def __call__(self, step: str, made: T) -> T:
-        early = step in ("rewritten", "work", "rolled")
+        early = step in ("rewritten", "own", "work", "rolled")
         attempt = self.current + early
         if (self.plan is not None and attempt != self.attempt) or self.pipe >= 0:
             return made

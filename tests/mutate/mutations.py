@@ -27,6 +27,7 @@ from tests.mutate.trees import result_edits, schedule_edits
 
 STEPS = (
     "rewritten",
+    "own",
     "work",
     "rolled",
     "schedule",

@@ -188,6 +188,32 @@ WORK = marked(
     options=Options(machine=replace(Machine(), fork_nanoseconds=1)),
 )
 
+# Candidates of each row in an array that all rows share; data say which one is taken.
+CANDIDATES = marked(
+    "candidates",
+    (
+        Operand("x", "n", "m", type="int", value="i * 7 % 11 + 1"),
+        Operand("y", "n", "m", type="int", value="0"),
+        Operand("c", "3", "80", type="int", value="i"),
+    ),
+    """
+  for (int i = 0; i < n; i++) {
+    int at = 0;
+    for (int j = 0; j < m; j++) {
+      c[0][j] = x[i][j];
+      c[1][j] = x[i][j] ^ i;
+      c[2][j] = x[i][j] & 3;
+    }
+    for (int k = 1; k < 3; k++)
+      if (c[k][0] < c[at][0])
+        at = k;
+    for (int j = 0; j < m; j++)
+      y[i][j] = c[at][j];
+  }""",
+    ((2, 1), (3, 2), (9, 0), (37, 33), (75, 70)),
+    options=Options(machine=replace(Machine(), fork_nanoseconds=1)),
+)
+
 # Two rows of a dynamic program, one of which is copied over the other; what they add up to is collected.
 ROWS = marked(
     "rows",

@@ -1,0 +1,133 @@
+"""Arrays that iterations share as memory alone: where threads get their own, what is left, and where they stay."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from msgspec.structs import replace
+
+from scopt.machine import Machine
+from scopt.options import Options
+from scopt.pipeline import optimize
+from scopt.poly.dependences import dependences
+from scopt.rewritten_scop import rewriting_fault
+from scopt.scheduler.passes.expansion import Expansion
+from scopt.scheduler.passes.own_arrays import own_arrays
+from tests.conftest import RunC
+from tests.sources import scop_of, source_of
+
+PARAMS = (
+    "int n, int m, unsigned char x[restrict 400][600], unsigned char c[restrict 3][600], "
+    "unsigned char y[restrict 400][600], int best[restrict 400], int last[restrict 600]"
+)
+# little work is enough
+SOON = replace(Machine(), fork_nanoseconds=1)
+ROWS = """
+for (i = 0; i < n; i++) {
+  int least = 1 << 30, at = 0;
+  for (j = 0; j < m; j++) {
+    c[0][j] = x[i][j];
+    c[1][j] = (unsigned char)(x[i][j] + i);
+    c[2][j] = (unsigned char)(3 * x[i][j]);
+  }
+  for (k = 0; k < 3; k++) {
+    int s = 0;
+    for (j = 0; j < m; j++)
+      s += c[k][j];
+    if (s < least) {
+      least = s;
+      at = k;
+    }
+  }
+  best[i] = at;
+  for (j = 0; j < m; j++)
+    y[i][j] = c[at][j];
+}"""
+# a cell is left by the last iteration that writes it
+SHORTER = """
+for (i = 0; i < n; i++) {
+  for (j = i; j < m; j++)
+    last[j] = x[i][j] * 3;
+  for (j = i + 1; j < m; j++)
+    y[i][j] = (unsigned char)(last[j] + last[j - 1]);
+}"""
+
+
+def text(body: str) -> str:
+    return optimize(source_of(body, PARAMS), Options(machine=SOON)).text.decode().partition("#pragma scop\n")[2]
+
+
+def has_own(body: str) -> bool:
+    scop = scop_of(body, PARAMS)
+    return own_arrays(scop, dependences(scop), SOON) is not None
+
+
+def test_threads_have_arrays_of_their_own_where_data_say_what_is_read() -> None:
+    made = text(ROWS)
+    head = r"#pragma omp parallel for.*\n *for \(long i = 0; i < n; i\+\+\) \{\n"
+    assert re.search(rf"{head} *unsigned char c_own\[3\]\[600\];", made)
+    assert "y[i][j] = c_own[at][j];" in made
+    assert "c[c_0][c_1] = c_own[c_0][c_1];" in made
+    assert "m <= 600" in made
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ROWS.replace("at = k;", "at = k + 1;"),
+        ROWS.replace("c[1][j] =", "if (x[i][j] > 3) c[1][j] ="),
+        ROWS.replace("c[2][j] =", "c[2][j] = c[2][j] +"),
+        ROWS.replace("best[i] = at", "best[0] += best[0] ^ at"),
+        "for (i = 0; i < n; i++) for (j = 0; j < m; j++) last[j] = last[0] * 0 + x[0][j];",
+        "for (t = 0; t < n; t++) for (j = 0; j < m; j++) last[j] = x[0][j] * t;",
+    ],
+    ids=[
+        "data may leave the array",
+        "perhaps not written",
+        "older values",
+        "something else is handed on",
+        "read before it is written",
+        "the same again and again",
+    ],
+)
+def test_other_iterations_share_them(body: str) -> None:
+    assert body != ROWS
+    assert not has_own(body)
+
+
+def test_each_cell_is_left_by_the_last_iteration_that_writes_it() -> None:
+    scop = scop_of(SHORTER, PARAMS)
+    found = own_arrays(scop, dependences(scop), SOON)
+    assert found is not None
+    assert rewriting_fault(scop, Expansion(found.scop, {})) is None
+    copies = [one for one in found.scop.statements if one.name.endswith("_last")]
+    every = tuple(one for one in found.scop.statements if one not in copies)
+    assert rewriting_fault(scop, Expansion(replace(found.scop, statements=every), {})) is not None
+
+
+def test_arrays_are_left_as_they_were(run_c: RunC) -> None:
+    main = """
+#include <stdio.h>
+static unsigned char x[400][600], c[3][600], y[400][600];
+static int best[400], last[600];
+int main(void) {
+  for (int i = 0; i < 400; i++)
+    for (int j = 0; j < 600; j++)
+      x[i][j] = (unsigned char)(i * 7 + j * j * 3);
+  f(97, 600, x, c, y, best, last);
+  unsigned long h = 0;
+  for (int i = 0; i < 400; i++) {
+    h = h * 31 + best[i];
+    for (int j = 0; j < 600; j++)
+      h = h * 31 + y[i][j] + (i < 3 ? c[i][j] : 0) + (i ? 0 : last[j]);
+  }
+  printf("%lu\\n", h);
+  return 0;
+}
+"""
+    source = source_of(ROWS, PARAMS) + main.encode()
+    made = optimize(source, Options(machine=SOON)).text
+    assert b"c_own" in made
+    before = run_c(source, "-O1", "-w", name="before")
+    assert run_c(made, "-O1", "-w", "-fopenmp", name="after") == before
