@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -168,10 +168,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
     normal, anew = normalized(tu, replace(region, items=called.items), outer)
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
-    around = Surroundings(
-        outer, tu.structs, straight_before(tu, region), read_after, tu.reserved | ISL_WORDS, tu.long_type
-    )
-    exchanged = with_exchanged_pointers(normal, around) if _may_exchange(region) else ExchangedPointers(tuple(normal))
+    exchanged = _exchanged(tu, region, normal, outer, read_after)
     normal = exchanged.items
     plain_items, lengths = with_loops_by_rows(normal, tu.reserved) if by_rows else (normal, ())
     unique = _named_once(tu, _plain_statements(tu, region, plain_items, outer), outer)
@@ -227,10 +224,20 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     return replace(names.in_blocks(), exchanged=exchanged.changed, epilogue=exchanged.behind)
 
 
-def _may_exchange(region: Region) -> bool:
-    """Whether pointers may be exchanged: where nobody asks, in a loop by itself, so that others don't depend on what
-    becomes of it."""
-    return region.exchanging and not region.pragmas.used and (region.marked or len(region.items) == 1)
+def _exchanged(
+    tu: TranslationUnit,
+    region: Region,
+    items: tuple[Any, ...],
+    outer: Mapping[str, Symbol],
+    read_after: Callable[[str], bool],
+) -> ExchangedPointers:
+    """The statements without pointers that iterations exchange. Where nobody asks that is done in a loop by itself, so
+    that others don't depend on what becomes of it."""
+    if not region.exchanging or region.pragmas.used or not (region.marked or len(region.items) == 1):
+        return ExchangedPointers(items)
+    names = tu.reserved | ISL_WORDS
+    around = Surroundings(outer, tu.structs, straight_before(tu, region), read_after, names, tu.long_type)
+    return with_exchanged_pointers(items, around)
 
 
 def _plain_statements(
