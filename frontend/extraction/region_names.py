@@ -236,7 +236,8 @@ def _exchanged(
     if not region.exchanging or region.pragmas.used or not (region.marked or len(region.items) == 1):
         return ExchangedPointers(items)
     names = tu.reserved | ISL_WORDS
-    around = Surroundings(outer, tu.structs, straight_before(tu, region), read_after, names, tu.long_type)
+    before, defined = straight_before(tu, region), tu.defined_functions
+    around = Surroundings(outer, tu.structs, before, defined, read_after, names, tu.long_type)
     return with_exchanged_pointers(items, around)
 
 

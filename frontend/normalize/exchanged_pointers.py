@@ -9,7 +9,7 @@ behind the region get their last values there, by as many of the exchanges as ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.frontend.normalize.exchanges import Exchange, Known, exchange_of
-from scopt.frontend.normalize.tree_rewriting import names_of, number
+from scopt.frontend.normalize.tree_rewriting import names_of, number, value_of
 from scopt.frontend.normalize.turns import Turns, text_of, turns_of
 from scopt.frontend.syntax.structs import Definitions
 from scopt.frontend.syntax.symbols import Symbol, symbol_of
@@ -36,12 +36,14 @@ class ExchangedPointers(Struct, frozen=True, eq=False):
 
 class Surroundings(Struct, frozen=True, eq=False):
     """symbols: what names mean where the region begins. structs: definitions of structures. before: the statements in
-    front of the region that are executed one after the other, and then the region. read_after: whether what the region
-    leaves in a variable may be read. reserved: names that mean something. long_type: an integer type of 64 bits."""
+    front of the region that are executed one after the other, and then the region. defined: functions with a body in
+    the file. read_after: whether what the region leaves in a variable may be read. reserved: names that mean something.
+    long_type: an integer type of 64 bits."""
 
     symbols: Mapping[str, Symbol]
     structs: Definitions
     before: Sequence[Any]
+    defined: Collection[str]
     read_after: Callable[[str], bool]
     reserved: frozenset[str]
     long_type: str
@@ -86,8 +88,8 @@ class _Maker(Struct, eq=False):
         """What stands in a loop's place: itself, if it isn't one of that kind. before: what is executed in front of it
         in the region."""
         turns = turns_of(loop)
-        known = Known(self.around.structs, scope, (*self.around.before, *before))
-        exchange = exchange_of(loop, turns, scope, known) if turns is not None else None
+        known = Known(self.around.structs, scope, (*self.around.before, *before), self.around.defined)
+        exchange = exchange_of(loop, turns, scope, known) if turns is not None and _is_told(turns, scope) else None
         if turns is None or exchange is None or not _is_last(turns, exchange, after):
             return loop
         wanted = [key for key in exchange.outer if self.is_wanted(key, scope)]
@@ -119,6 +121,17 @@ class _Maker(Struct, eq=False):
         name = next(name for name in names if name not in used)
         declared = f"{self.around.long_type} {name} = {steps} > 0 ? ({steps} - 1) % {order} + 1 : 0"
         return f"for ({declared}; {name} > 0; {name}--) {{ {body} }}"
+
+
+def _is_told(turns: Turns, scope: Mapping[str, Symbol]) -> bool:
+    """Whether the loop's bounds are compared as the numbers that they are: no negative one becomes a large one."""
+    first = value_of(turns.start)
+    if turns.step > 0 and first is not None and first >= 0:
+        return True
+    bounds = [node for end in (turns.start, turns.end) for node in walk(end)]
+    plain = all(isinstance(one, (ir.ID, ir.BinaryOp, ir.UnaryOp)) or value_of(one) is not None for one in bounds)
+    symbols = [scope.get(one.name) for one in bounds if isinstance(one, ir.ID)]
+    return plain and all(one is not None and one.type.integer and one.type.signed for one in symbols)
 
 
 def _is_last(turns: Turns, exchange: Exchange, after: Sequence[Any]) -> bool:

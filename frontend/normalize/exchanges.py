@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from math import lcm
 from typing import Any
 
 from msgspec import Struct
 
 from scopt import ir
-from scopt.frontend.normalize.tree_rewriting import items_of, names_of, signed_number
+from scopt.frontend.normalize.tree_rewriting import items_of, names_of, signed_number, substituted
 from scopt.frontend.normalize.turns import MOST_TURNS, Turns, text_of
+from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
+from scopt.frontend.syntax.scoping import renamed_declaration
 from scopt.frontend.syntax.structs import Definitions, Typed, Types
 from scopt.frontend.syntax.symbols import Symbol, constant_value, is_value, symbol_of
 from scopt.ir.effects import effects
-from scopt.ir.walks import copied, replaced, walk
+from scopt.ir.walks import copied, replaced, used_names, walk
 
 # Nodes of all copies of a body.
 _LONGEST = 4000
+# Of integers that turn.
+_LARGEST = 127
 
 
 class Known(Struct, frozen=True, eq=False):
     """What is known in front of a loop. scope: what names mean there. before: the statements that are executed one
-    after the other, and then the loop."""
+    after the other, and then the loop. defined: functions with a body in this file."""
 
     structs: Definitions
     scope: Mapping[str, Symbol]
     before: Sequence[Any]
+    defined: Collection[str]
 
     def counts(self, name: str) -> bool:
         """Whether a name is that of a plain integer variable that nothing else leads to."""
         symbol = self.scope.get(name)
-        return symbol is not None and is_value(symbol) and symbol.type.integer and not symbol.dims
+        return symbol is not None and is_value(symbol) and _is_signed(symbol)
 
     def value(self, name: str) -> int | None:
         """The constant that a variable has."""
@@ -63,12 +69,16 @@ class Exchange(Struct, frozen=True, eq=False):
 
 def exchange_of(loop: ir.For, turns: Turns, scope: Mapping[str, Symbol], known: Known) -> Exchange | None:
     """None where iterations do something else to the pointers, or nothing. known: of variables in front of the loop."""
-    items = [*_flattened(items_of(loop.stmt))]
+    if any(isinstance(node, ir.Decl) and node.storage for node in walk(loop)):
+        return None
+    items = _flattened(items_of(loop.stmt), {*used_names(loop), *scope})
     inner = {one.name: symbol_of(one, scope) for one in items if isinstance(one, ir.Decl) and one.name}
     types = Types({**scope, **inner}, known.structs)
     for counters in (_counters(items, types, known), {}):
         setters, pointers = _setters(items, types, counters)
-        told = _are_told_by_name(loop, items, setters, pointers, scope)
+        told = _are_told_by_name(loop, items, setters, pointers, scope) and _are_reached_by_name(
+            loop, pointers, types, known
+        )
         found = _repeated(loop, items, turns, types, setters, pointers, counters) if told else None
         if found is not None:
             return found
@@ -101,9 +111,11 @@ def _repeated(
         if copy.lost or len(copies) > MOST_TURNS:
             return None
     cycle = tuple(key for text, key in outer.items() if text in live)
-    typed = [types.of(key) for key in cycle if text_of(key) not in counters]
-    alike = all(one is not None and _is_like(one, typed[0]) for one in typed)
-    if len(copies) < 2 or not alike or sum(1 for _ in walk(loop.stmt)) * len(copies) > _LONGEST:
+    if (
+        len(copies) < 2
+        or not _are_alike(items, setters, pointers, types)
+        or sum(1 for _ in walk(loop.stmt)) * len(copies) > _LONGEST
+    ):
         return None
     return Exchange(setters, cycle, tuple(outer.values()), tuple(copies))
 
@@ -121,8 +133,11 @@ def _period(loop: ir.For, turns: Turns, types: Types) -> int:
         and (whole := types.of(node.name)) is not None
         and whole.layers[0].dim is not None
     ]
-    divisors = {found[1] for node in walk(loop.stmt) if (found := turns.remainder(node)) is not None}
-    return lcm(*divisors) if picked and divisors else 1
+    own = loop.init.decls[0] if isinstance(loop.init, ir.DeclList) else None
+    symbol = symbol_of(own, types.scope) if own is not None else types.scope.get(turns.name)
+    if not picked or symbol is None or not _is_signed(symbol):
+        return 1
+    return lcm(*(found[1] for node in walk(loop.stmt) if (found := turns.remainder(node)) is not None))
 
 
 def _counters(items: Sequence[Any], types: Types, known: Known) -> dict[str, Any]:
@@ -143,15 +158,13 @@ def _setters(items: Sequence[Any], types: Types, counters: Mapping[str, Any]) ->
     declared there, they are the ones that are assigned too, or get the value of one that is. counters: integers that
     are set likewise."""
     followed = {*counters}
-
-    def counts(name: str) -> bool:
-        return name in followed
-
-    for item in items:  # integers that such ones are computed from, or that are computed from them
-        symbol = types.scope.get(item.name) if isinstance(item, ir.Decl) and item.init is not None else None
-        if symbol is not None and not symbol.dims and symbol.type.integer and names_of(item.init) & followed:
-            followed.add(item.name)
-    setting = {item: found for item in items if (found := _setting(item, counts)) is not None}
+    for item in reversed(items):  # integers that such ones are computed from
+        found = _setting(item, followed.__contains__)
+        if found is not None and found[1] is not None and text_of(found[0]) in followed:
+            wanted = {name for name in names_of(found[1]) if name in types.scope}
+            followed |= {one.name for one in items if isinstance(one, ir.Decl) and one.name in wanted}
+    followed = {name for name in followed if _is_signed(types.scope[name])}
+    setting = {item: found for item in items if (found := _setting(item, followed.__contains__)) is not None}
     pointers: dict[str, Any] = {name: ir.ID(name) for name in followed}
 
     def add(key: Any) -> None:
@@ -193,11 +206,11 @@ class _Copy(Struct, eq=False):
         return None
 
     def set(self, key: Any, value: Any) -> None:
-        typed = self.scope.get(key.name) if isinstance(key, ir.ID) else None
+        symbol = self.scope.get(key.name) if isinstance(key, ir.ID) else None
         made = replaced(copied(value), self.value)
-        if typed is not None and not typed.dims:
+        if symbol is not None and _is_signed(symbol):
             number = constant_value(made, self.scope)
-            self.lost = self.lost or number is None
+            self.lost = self.lost or number is None or not 0 <= number <= _LARGEST
             made = signed_number(number or 0)
         else:
             self.lost = self.lost or text_of(value) not in self.pointers
@@ -218,14 +231,31 @@ class _Copy(Struct, eq=False):
         return copied(self.state[text])
 
 
-def _flattened(items: Iterable[Any]) -> Iterator[Any]:
-    """The statements of a block, those in blocks that do nothing else but to set variables among them."""
+def _flattened(items: Iterable[Any], taken: set[str]) -> list[Any]:
+    """The statements of a block, those in blocks that do nothing else but to set variables among them; what these
+    declare gets names that aren't taken."""
+    made = list[Any]()
     for item in items:
-        inner = item.block_items or () if isinstance(item, ir.Compound) else None
-        if inner and all(_setting(one) is not None or isinstance(one, ir.EmptyStatement) for one in inner):
-            yield from inner
-        else:
-            yield item
+        inner = item.block_items or () if isinstance(item, ir.Compound) else ()
+        if not inner or not all(_setting(one) is not None or isinstance(one, ir.EmptyStatement) for one in inner):
+            made.append(item)
+            continue
+        for name in [one.name for one in inner if isinstance(one, ir.Decl)]:
+            fresh = next(one for k in count(2) if (one := f"{name}_{k}") not in taken)
+            taken.add(fresh)
+            inner = [_renamed(one, name, fresh) for one in inner]
+        made += inner
+    return made
+
+
+def _renamed(item: Any, name: str, fresh: str) -> Any:
+    made = substituted(item, name, ir.ID(fresh))
+    return renamed_declaration(made, fresh) if isinstance(made, ir.Decl) and made.name == name else made
+
+
+def _is_signed(symbol: Symbol) -> bool:
+    """Whether a variable is a signed integer."""
+    return not symbol.dims and not symbol.pointer and symbol.type.integer and symbol.type.signed
 
 
 def _setting(item: Any, counts: Callable[[str], bool] = lambda name: False) -> tuple[Any, Any] | None:
@@ -285,6 +315,32 @@ def _are_told_by_name(
         ):
             return False
     return True
+
+
+def _are_reached_by_name(loop: ir.For, pointers: Mapping[str, Any], types: Types, known: Known) -> bool:
+    """Whether neither functions nor pointers to pointers can lead to the pointers: they are variables with no address,
+    or there are no such ones in the loop."""
+    names = {name for key in pointers.values() for name in names_of(key)}
+    if all(isinstance(key, ir.ID) and is_value(types.scope[key.name]) for key in pointers.values()):
+        return True
+    if not effects(loop).called <= VALUE_FUNCTIONS - {*known.defined}:
+        return False
+    others = {name for name in used_names(loop) if name in types.scope} - names
+    typed = [types.of(ir.ID(name)) for name in others]
+    return not any(one is not None and sum(layer.kind == "pointer" for layer in one.layers) > 1 for one in typed)
+
+
+def _are_alike(items: Sequence[Any], setters: Sequence[Any], pointers: Mapping[str, Any], types: Types) -> bool:
+    """Whether all pointers lead to elements of one type and shape, but for those that only hand on others' values."""
+    rest = [item for item in items if not any(item is one for one in setters)]
+    used = {text_of(node) for item in rest for node in walk(item) if _is_key(node)}
+    typed = [
+        found
+        for text, key in pointers.items()
+        if (found := types.of(key)) is not None and found.pointer and (found.type.spelling != "void" or text in used)
+    ]
+    groups = [[one for one in typed if _is_like(one, other)] for other in typed]
+    return len(groups) < 2 or all(len(one) > 1 for one in groups)
 
 
 def _references(node: Any) -> Iterator[Any]:

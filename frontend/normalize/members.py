@@ -34,7 +34,7 @@ from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Layer, Shape, Symbol, describe
 from scopt.ir.effects import effects, targets
 from scopt.ir.printing import CPrinter
-from scopt.ir.walks import replaced, same_tree, walk, with_nodes
+from scopt.ir.walks import replaced, walk, with_nodes
 
 How = Literal["address", "load", "value"]
 _PLAIN = (
@@ -175,10 +175,6 @@ class MemberHoister(Struct):
                 inner = (*guards, node) if guards is not None and not has_jump(node.stmt) else None
                 yield from self.within(node.next, inner, around)
                 yield from self.within(node.stmt, inner, around)
-            case ir.If() if guards and _holds_at_first(node.cond, guards[-1]):
-                yield from self.within(node.cond, guards, around)
-                yield from self.within(node.iftrue, guards, around)
-                yield from self.within(node.iffalse, None, around)
             case ir.If() | ir.TernaryOp():
                 yield from self.within(node.cond, guards, around)
                 yield from self.within(node.iftrue, None, around)
@@ -302,26 +298,6 @@ class MemberHoister(Struct):
             if changed or node.name in self.inside or (symbol is not None and (symbol.dims or symbol.type.volatile)):
                 return False
         return all(self.is_known(child) for child in node.parts)
-
-
-def _holds_at_first(condition: Any, loop: Any) -> bool:
-    """Whether a condition asks for what holds in a loop's first iteration: that the number of those before is a
-    multiple of a constant."""
-    match condition:
-        case ir.BinaryOp(op="==", left=ir.BinaryOp(op="%", left=before), right=ir.Constant(value="0")):
-            pass
-        case _:
-            return False
-    if not isinstance(loop, ir.For) or (name := loop_iterator(loop)) is None:
-        return False
-    start = loop.init.decls[0].init if isinstance(loop.init, ir.DeclList) else loop.init.rvalue
-    match before:
-        case ir.ID(name=own) if own == name:
-            return isinstance(start, ir.Constant) and start.value == "0"
-        case ir.BinaryOp(op="-", left=left, right=right):
-            ends = [one for one in (left, right) if not (isinstance(one, ir.ID) and one.name == name)]
-            return len(ends) == 1 and same_tree(ends[0], start)
-    return False
 
 
 def has_jump(node: Any) -> bool:

@@ -67,7 +67,7 @@ class Turns(Struct, frozen=True, eq=False):
     def number(self, long_type: str) -> str:
         """How many iterations there are, where that is positive."""
         low, high = (self.start, self.end) if self.step > 0 else (self.end, self.start)
-        wide = [f"({long_type})({text_of(one)})" for one in (high, low)]
+        wide = [f"({long_type}){_operand(one)}" for one in (high, low)]
         text = wide[0] if value_of(low) == 0 else f"{wide[0]} - {wide[1]}"
         text = f"{text} + 1" if "=" in self.op else text
         return text if text is wide[0] else f"({text})"
@@ -93,6 +93,11 @@ def turns_of(loop: ir.For) -> Turns | None:
     if next(leaving(loop.stmt), None) is not None or out_of_statements(loop.stmt) is not None:
         return None
     return Turns(name, start, op, end, step[1])
+
+
+def _operand(node: Any) -> str:
+    """An expression's text as an operand."""
+    return text_of(node) if isinstance(node, ir.ID | ir.Constant) else f"({text_of(node)})"
 
 
 def _is_value(node: Any) -> bool:
