@@ -43,6 +43,7 @@ from scopt.recursion import DEEPEST, recursion
 from scopt.region_texts import known_parts, new_bytes
 from scopt.schedule_file import read_schedules
 from scopt.scheduler.influence.guidance import check_influence_file
+from scopt.taken_apart import EXCHANGING
 from scopt.tell.results import Outcome, RegionResult, Result
 from scopt.time_shares import in_time
 from scopt.transform import Wanted, transform
@@ -215,7 +216,7 @@ def _with_loops_inside(
     first = max(placed) + 1
     numbered = {first + position: one for position, one in enumerate(inside)}
     made = _all_transformed(numbered, options, (Wanted(),) * (first + len(numbered)), end)
-    told = news(found.remarks, (remark for number in left for remark in done[number].outcome.remarks))
+    told = news(found.remarks, (), EXCHANGING)
     return done | made, told
 
 
@@ -250,7 +251,8 @@ def _in_parts_of(
     others = [item.region for item in done.values() if item not in refused]
     regions = [one for one in found.regions if not any(one.lies_in(region) for region in others)]
     parts = {number: Placed(again, region) for number, region in enumerate(regions, len(done))}
-    told = news(found.remarks, (remark for item in refused for remark in item.outcome.remarks))
+    known = EXCHANGING if any(item.outcome.exchanging for item in refused) else ""
+    told = news(found.remarks, (remark for item in refused for remark in item.outcome.remarks), known)
     made = _all_transformed(parts, options, (Wanted(),) * (len(done) + len(parts)), end)
     made, inside = _with_loops_inside(parts, made, options, end)
     told = (*told, *inside)

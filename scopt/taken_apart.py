@@ -6,6 +6,8 @@ from scopt.diagnostics import Remark
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.scop import Scop
 
+# What is said of such regions.
+EXCHANGING = "access.pointer-modified"
 # Mechanisms that gain by what iterations of outer loops hand on to each other.
 ACROSS_ITERATIONS = frozenset({"wavefronts", "wavefronts with register tiles", "vectors along diagonals"})
 # Elementary operations of isl after which loops that exchange pointers are taken apart: most of those that gain by
@@ -21,4 +23,4 @@ def is_tiled_in_time(marked: MarkedSchedule) -> bool:
 def exchanging(scop: Scop) -> Remark:
     """Why a SCoP whose iterations exchange pointers is left."""
     message = "the region's iterations exchange pointers, and no tiles hold several of them: its loops are taken apart"
-    return Remark("missed", "access.pointer-modified", message, scop.location, "")
+    return Remark("missed", EXCHANGING, message, scop.location, "")

@@ -143,6 +143,7 @@ def _is_last(turns: Turns, exchange: Exchange, after: Sequence[Any]) -> bool:
 
 def _in_copies(loop: ir.For, turns: Turns, exchange: Exchange) -> Any:
     """The body that does, in each iteration, what the copy for that does."""
+    made: Any
     *some, made = (ir.Compound(list(copy), loop.stmt.coord) for copy in exchange.copies)
     for place in reversed(range(len(some))):
         rest = ir.BinaryOp("%", turns.since_start(), number(exchange.order), loop.coord)
