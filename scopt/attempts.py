@@ -44,6 +44,7 @@ from scopt.scheduler.passes.plain_nests import is_mixed, without_mixed_loops
 from scopt.scheduler.passes.vector_share import in_vectors, is_plain, is_skewed, running_together, vector_share
 from scopt.simpler_forms import any_order, same_order
 from scopt.stage_clock import Clock
+from scopt.taken_apart import EXCHANGE_OPERATIONS, exchanging, is_tiled_in_time
 from scopt.tell.choices import bands_apart, choice_remarks, scenario_remarks
 from scopt.tell.reordered import kept_in_order, reducible, reordered
 
@@ -52,11 +53,6 @@ ORDER = "order"
 # Of a schedule's cycles by the model, those that another one takes less time with (measured: loops that differ by less,
 # by the model, come out either way).
 _LESS = 0.9
-# Mechanisms that gain by what iterations of outer loops hand on to each other.
-ACROSS_ITERATIONS = frozenset({"wavefronts", "wavefronts with register tiles", "vectors along diagonals"})
-# Elementary operations of isl after which loops that exchange pointers are taken apart: most of those that gain by
-# being taken as a whole need some millions, and those with chains of conditions a minute.
-EXCHANGE_OPERATIONS = 8_000_000
 # Of more statements no scheduler makes a schedule in a minute: rounds of ciphers, unrolled code. Their loops stay in
 # the order of the source, and may still run in parallel.
 MOST_STATEMENTS = 100
@@ -275,17 +271,6 @@ def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
 def _may_be_taken_apart(work: Work, options: Options) -> bool:
     """Whether iterations exchange pointers, and nobody wants to see what becomes of that."""
     return work.scop.exchanged and not (options.eager or work.decider.is_open or work.fixed is not None)
-
-
-def is_tiled_in_time(marked: MarkedSchedule) -> bool:
-    """Whether the outermost loops run in tiles that several of their iterations share."""
-    return any(choice.mechanism in ACROSS_ITERATIONS for choice in marked.choices)
-
-
-def exchanging(scop: Scop) -> Remark:
-    """Why a SCoP whose iterations exchange pointers is left."""
-    message = "the region's iterations exchange pointers, and no tiles hold several of them: its loops are taken apart"
-    return Remark("missed", "access.pointer-modified", message, scop.location, "")
 
 
 def _keeps_order(work: Work, options: Options, proposed: ScheduleResult, decider: Decider, *, best: bool) -> bool:

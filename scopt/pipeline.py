@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
@@ -20,12 +19,21 @@ from scopt.check.written import unproved
 from scopt.clause_words import expanded_words, without_helpers
 from scopt.decision_file import RANDOM, read_decisions
 from scopt.diagnostics import InputError, Remark, Remarks
+from scopt.done_regions import (
+    Done,
+    has_parts,
+    in_parts,
+    is_idle,
+    is_slow,
+    left_again,
+    macros_in_the_way,
+)
 from scopt.expanded_macros import says_more, with_expanded_macros
 from scopt.frontend.region.naming import Placed, with_names
 from scopt.frontend.region.origins import macros_behind
 from scopt.frontend.region.parse import parse
 from scopt.frontend.region.small_distances import small_distances
-from scopt.frontend.syntax.unit import Region, TranslationUnit
+from scopt.frontend.syntax.unit import TranslationUnit
 from scopt.frontend.syntax.user_functions import in_functions
 from scopt.frontend.text.openmp_lines import without_openmp
 from scopt.function_places import helper_text
@@ -33,9 +41,10 @@ from scopt.isolation import Failed, Task, run_tasks
 from scopt.line_directives import with_line_directives
 from scopt.options import Options, check_options
 from scopt.recursion import DEEPEST, recursion
-from scopt.region_texts import Texts, known_parts, new_bytes
+from scopt.region_texts import known_parts, new_bytes
 from scopt.schedule_file import read_schedules
 from scopt.scheduler.influence.guidance import check_influence_file
+from scopt.taken_apart import EXCHANGING
 from scopt.tell.results import Outcome, RegionResult, Result
 from scopt.time_shares import in_time
 from scopt.transform import Wanted, transform
@@ -43,38 +52,9 @@ from scopt.transform import Wanted, transform
 if TYPE_CHECKING:
     from scopt.frontend.region.autodetect import Detected
 
-# Why regions stay as they are that could be transformed, whether macros have their names or their values.
-_NOT_WANTED = frozenset(
-    {"region.no-gain", "region.tiny", "region.library", "region.cold", "region.static-macro", "budget.file"}
-)
-# Why nothing is looked for in them either, and why values would only take longer.
-_LATE = "budget.exceeded"
-_NO_PARTS = frozenset({_LATE, "internal.error", "region.static-macro"})
 # Of a region's time, what each loop gets that is taken by itself where the region wasn't done in time; and how many
 # loops in one another are tried so. No loop is read and written in less than some time.
 NEST_SHARE, MOST_LEVELS, LEAST_BUDGET = 0.25, 2, 1.0
-
-
-class _Done(Struct, frozen=True, eq=False):
-    """A region, what became of it, and how long it took.
-    macros: integer macros that the text depends on, with their values. versions: what became of it for some values of
-    a variable, by the conditions under which it has these."""
-
-    region: Region
-    outcome: Outcome
-    seconds: float
-    macros: Mapping[str, int] = field(default_factory=dict)
-    versions: tuple[tuple[str, Outcome], ...] = ()
-
-    @property
-    def outcomes(self) -> tuple[Outcome, ...]:
-        """All that its text consists of."""
-        return (self.outcome, *(outcome for _, outcome in self.versions))
-
-    @property
-    def texts(self) -> Texts:
-        """What takes the region's place."""
-        return Texts(self.region, self.macros, (("", self.outcome), *reversed(self.versions)))
 
 
 def optimize(source: bytes | str, options: Options | None = None, *, file: str = "<stdin>") -> Result:
@@ -105,13 +85,13 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
     done = _all_transformed(dict(enumerate(regions)), options, given, end)
     done, told = _with_loops_inside(dict(enumerate(regions)), done, options, end)
     again = {
-        number: regions[number] for number, item in done.items() if number < len(regions) and _macros_in_the_way(item)
+        number: regions[number] for number, item in done.items() if number < len(regions) and macros_in_the_way(item)
     }
     while again:
         again = with_expanded_macros(tu, again, options)
         retried = _all_transformed(again, options, given, end)
         done |= {number: item for number, item in retried.items() if says_more(item.region, item.outcome)}
-        again = {number: again[number] for number, item in retried.items() if _macros_in_the_way(item)}
+        again = {number: again[number] for number, item in retried.items() if macros_in_the_way(item)}
     done, others = _with_parts(tu, done, options, end)
     done = _with_nests(tu, done, options, end)
     done, replacements, text = _spliced(tu, done, options)
@@ -144,7 +124,7 @@ def _detected(tu: TranslationUnit, options: Options) -> Detected:
 
 def _all_transformed(
     regions: Mapping[int, Placed], options: Options, given: Sequence[Wanted], end: float
-) -> dict[int, _Done]:
+) -> dict[int, Done]:
     """Regions by their numbers, some at a time. Where the file's time is limited, until `end` (of `time.perf_counter`),
     those that gain most come first."""
     order = list(regions)
@@ -163,7 +143,7 @@ def _depth(nodes: Iterable[Any]) -> int:
 
 def _transformed(
     placed: Placed, number: int, options: Options, given: Sequence[Wanted], end: float
-) -> Task[Outcome, _Done]:
+) -> Task[Outcome, Done]:
     """One region under its limits. given: for all regions. Raises InputError if what is
     given for this one can't be used."""
     started = time.perf_counter()
@@ -177,13 +157,13 @@ def _transformed(
             region.location,
             hint,
         )
-        return _Done(region, Outcome(None, remarks=(remark,)), 0.0)
+        return Done(region, Outcome(None, remarks=(remark,)), 0.0)
     if "static" in expanded_words(tu.preprocessed.all_macros):
-        return _Done(region, Outcome(None, remarks=(without_helpers(region.location),)), 0.0)
+        return Done(region, Outcome(None, remarks=(without_helpers(region.location),)), 0.0)
     if started >= end:
         message = "left as it was: the time for the file is over"
         remark = Remark("missed", "budget.file", message, region.location, "allow more with --file-budget")
-        return _Done(region, Outcome(None, remarks=(remark,)), 0.0)
+        return Done(region, Outcome(None, remarks=(remark,)), 0.0)
     left = end - started
     if left < options.budget or (not options.budget and left < math.inf):
         options = replace(options, budget=left)
@@ -195,7 +175,7 @@ def _transformed(
         macros = {**region.baked, **macros_behind(tu, region)} if outcome.value.text is not None else {}
         alone = outcome.value.text is None or given[number].some or options.decisions
         versions = () if alone else (yield from _versions(placed, number, options))
-        return _Done(region, outcome.value, time.perf_counter() - started, macros, versions)
+        return Done(region, outcome.value, time.perf_counter() - started, macros, versions)
     if outcome.timed_out:
         hint = "allow more with --budget or --memory"
         remark = Remark("missed", "budget.exceeded", f"left as it was: {outcome.message}", region.location, hint)
@@ -203,7 +183,7 @@ def _transformed(
         remark = Remark(
             "missed", "internal.error", f"left as it was: {outcome.message}", region.location, "please report this"
         )
-    return _Done(region, Outcome(None, remarks=(remark,)), seconds)
+    return Done(region, Outcome(None, remarks=(remark,)), seconds)
 
 
 def _versions(placed: Placed, number: int, options: Options) -> Task[Outcome, tuple[tuple[str, Outcome], ...]]:
@@ -218,22 +198,9 @@ def _versions(placed: Placed, number: int, options: Options) -> Task[Outcome, tu
     return tuple(found)
 
 
-def _macros_in_the_way(item: _Done) -> bool:
-    """Whether a region was refused although it might not be with its macros' values in place of their names: an
-    unmarked one was found with them."""
-    if item.outcome.text is not None or not item.region.symbolic:
-        return False
-    if item.outcome.exchanging:
-        return False  # its loops are taken apart
-    reasons = [remark.id for remark in item.outcome.remarks if remark.kind == "missed"]
-    if item.region.marked:
-        return any(reason.startswith(("affine.", "loop.", "decl.")) for reason in reasons)
-    return not any(reason in _NOT_WANTED or reason == _LATE for reason in reasons)
-
-
 def _with_loops_inside(
-    placed: Mapping[int, Placed], done: dict[int, _Done], options: Options, end: float
-) -> tuple[dict[int, _Done], tuple[Remark, ...]]:
+    placed: Mapping[int, Placed], done: dict[int, Done], options: Options, end: float
+) -> tuple[dict[int, Done], tuple[Remark, ...]]:
     """With the loops inside of unmarked regions, of one translation unit, whose iterations exchange pointers without a
     gain, and what is to be told of them."""
     left = [number for number, item in done.items() if item.outcome.exchanging and not item.region.marked]
@@ -250,17 +217,17 @@ def _with_loops_inside(
     first = max(placed) + 1
     numbered = {first + position: one for position, one in enumerate(inside)}
     made = _all_transformed(numbered, options, (Wanted(),) * (first + len(numbered)), end)
-    told = news(found.remarks, (remark for number in left for remark in done[number].outcome.remarks))
+    told = news(found.remarks, (), EXCHANGING)
     return done | made, told
 
 
 def _with_parts(
-    tu: TranslationUnit, done: dict[int, _Done], options: Options, end: float
-) -> tuple[dict[int, _Done], tuple[Remark, ...]]:
+    tu: TranslationUnit, done: dict[int, Done], options: Options, end: float
+) -> tuple[dict[int, Done], tuple[Remark, ...]]:
     """With the parts of marked regions that could not be taken as a whole, or gain nothing, and what is to be told of
     them. What a user gives for regions is for whole ones."""
-    refused = [item for item in done.values() if _has_parts(item)]
-    idle = [item for item in done.values() if _is_idle(item)]
+    refused = [item for item in done.values() if has_parts(item)]
+    idle = [item for item in done.values() if is_idle(item)]
     if options.schedule_file or options.decisions:
         return done, ()
     done, told = _in_parts_of(tu, done, refused, options, end)
@@ -269,8 +236,8 @@ def _with_parts(
 
 
 def _in_parts_of(
-    tu: TranslationUnit, done: dict[int, _Done], refused: list[_Done], options: Options, end: float
-) -> tuple[dict[int, _Done], tuple[Remark, ...]]:
+    tu: TranslationUnit, done: dict[int, Done], refused: list[Done], options: Options, end: float
+) -> tuple[dict[int, Done], tuple[Remark, ...]]:
     """With the parts of some marked regions, and what is to be told of them: nothing where a region stays whole."""
     if not refused:
         return done, ()
@@ -285,22 +252,23 @@ def _in_parts_of(
     others = [item.region for item in done.values() if item not in refused]
     regions = [one for one in found.regions if not any(one.lies_in(region) for region in others)]
     parts = {number: Placed(again, region) for number, region in enumerate(regions, len(done))}
-    told = news(found.remarks, (remark for item in refused for remark in item.outcome.remarks))
+    known = EXCHANGING if any(item.outcome.exchanging for item in refused) else ""
+    told = news(found.remarks, (remark for item in refused for remark in item.outcome.remarks), known)
     made = _all_transformed(parts, options, (Wanted(),) * (len(done) + len(parts)), end)
     made, inside = _with_loops_inside(parts, made, options, end)
     told = (*told, *inside)
     gaining = [one.region for one in made.values() if any(gain.got for gain in one.outcome.gains)]
     parted = [one for one in refused if any(part.lies_in(one.region) for part in gaining)]
-    kept = [one.region for one in refused if _is_idle(one) and one not in parted]
+    kept = [one.region for one in refused if is_idle(one) and one not in parted]
     if len(kept) == len(refused):
         return done, ()
     made = {k: one for k, one in made.items() if not any(one.region.lies_in(whole) for whole in kept)}
-    return done | {k: _in_parts(one) for k, one in done.items() if one in parted and _is_idle(one)} | made, told
+    return done | {k: in_parts(one) for k, one in done.items() if one in parted and is_idle(one)} | made, told
 
 
-def _with_nests(tu: TranslationUnit, done: dict[int, _Done], options: Options, end: float) -> dict[int, _Done]:
+def _with_nests(tu: TranslationUnit, done: dict[int, Done], options: Options, end: float) -> dict[int, Done]:
     """With the loops of regions that were not done in time, each by itself, or those inside of it."""
-    slow = [item for item in done.values() if _is_slow(item)]
+    slow = [item for item in done.values() if is_slow(item)]
     if options.schedule_file or options.decisions:
         return done
     for _ in range(MOST_LEVELS):
@@ -319,44 +287,14 @@ def _with_nests(tu: TranslationUnit, done: dict[int, _Done], options: Options, e
         made = _all_transformed(parts, options, given, end)
         threads = {number: item.region for number, item in made.items() if item.outcome.in_threads}
         made |= _all_transformed(less_shared(parts, threads), options, given, end)
-        slow = [item for item in made.values() if _is_slow(item)]
+        slow = [item for item in made.values() if is_slow(item)]
         done = done | {number: item for number, item in made.items() if item not in slow}
     return done
 
 
-def _is_slow(item: _Done) -> bool:
-    """Whether there was too little time for a region, which is nobody's wish as a whole."""
-    reasons = {remark.id for remark in item.outcome.remarks if remark.kind == "missed"}
-    return item.outcome.text is None and _LATE in reasons and not item.region.pragmas.used
-
-
-def _is_idle(item: _Done) -> bool:
-    """Whether a marked region may gain less as a whole than its parts do: it is left, mostly, or goes in stages."""
-    left = item.outcome.text is None and "region.no-gain" in {remark.id for remark in item.outcome.remarks}
-    return (item.outcome.idle or left) and item.region.marked and not item.region.pragmas.used
-
-
-def _in_parts(item: _Done) -> _Done:
-    """The region as it was, but for parts of it."""
-    message = "as a whole, it would have neither parallel loops nor vector loops: only loops inside are transformed"
-    hint = "give these bounds that don't change"
-    if any(one.id == "statement.stages" for one in item.outcome.remarks):
-        message, hint = "some loops go in stages: the region's parts are transformed by themselves", ""
-    remark = Remark("missed", "region.no-gain", message, item.region.location, hint)
-    why = (one for one in item.outcome.remarks if one.id in ("statement.opaque", "statement.stages"))
-    return replace(item, outcome=Outcome(None, remarks=(*why, remark), seconds=item.outcome.seconds))
-
-
-def _has_parts(item: _Done) -> bool:
-    """Whether a region is a marked one that is no SCoP; with the user's wishes, as a whole or not at all."""
-    reasons = {remark.id for remark in item.outcome.remarks if remark.kind == "missed"}
-    wished = item.region.pragmas.used or not item.region.marked
-    return item.outcome.text is None and not (wished or reasons & (_NOT_WANTED | _NO_PARTS))
-
-
 def _spliced(
-    tu: TranslationUnit, done: dict[int, _Done], options: Options
-) -> tuple[dict[int, _Done], list[Replacement], bytes]:
+    tu: TranslationUnit, done: dict[int, Done], options: Options
+) -> tuple[dict[int, Done], list[Replacement], bytes]:
     """The regions, the replacements in the source, and what it becomes. A region whose text fails a check there stays
     as it was."""
     while True:
@@ -366,11 +304,13 @@ def _spliced(
         failures = _unproved(tu, changed, replacements, text) if options.verify == "full" else {}
         if not failures:
             return done, sorted(replacements.values()), text
-        done = {number: _left(item, failures[number]) if number in failures else item for number, item in done.items()}
+        done = {
+            number: left_again(item, failures[number]) if number in failures else item for number, item in done.items()
+        }
 
 
 def _unproved(
-    tu: TranslationUnit, done: Mapping[int, _Done], replacements: Mapping[int | None, Replacement], text: bytes
+    tu: TranslationUnit, done: Mapping[int, Done], replacements: Mapping[int | None, Replacement], text: bytes
 ) -> dict[int, str]:
     """What is wrong with the new texts of regions, by their numbers."""
     regions = {number: known_parts(tu, item.texts) for number, item in done.items()}
@@ -379,14 +319,7 @@ def _unproved(
     return unproved(tu.preprocessed.raw, regions, replacements, (*helper, *definitions), text)
 
 
-def _left(item: _Done, why: str) -> _Done:
-    """The region as it was."""
-    message = f"left as it was, an internal check failed: {why}"
-    remark = Remark("missed", "internal.error", message, item.region.location, "please report this")
-    return replace(item, outcome=Outcome(None, remarks=(remark,), seconds=item.outcome.seconds))
-
-
-def _needed(tu: TranslationUnit, done: Iterable[_Done]) -> tuple[list[str], list[str]]:
+def _needed(tu: TranslationUnit, done: Iterable[Done]) -> tuple[list[str], list[str]]:
     """Helper functions, by name, and definitions of other functions that the regions' texts call."""
     items = [*done]
     outcomes = [outcome for item in items for outcome in item.outcomes]
@@ -395,7 +328,7 @@ def _needed(tu: TranslationUnit, done: Iterable[_Done]) -> tuple[list[str], list
     return helpers, [beside_macros(text, tu.preprocessed.all_macros.keys()) for text in own]
 
 
-def _replacements(tu: TranslationUnit, done: Mapping[int, _Done], options: Options) -> dict[int | None, Replacement]:
+def _replacements(tu: TranslationUnit, done: Mapping[int, Done], options: Options) -> dict[int | None, Replacement]:
     """The texts of transformed regions, and, by None, the helper functions that they call, in front of the first
     function that has one."""
     replacements: dict[int | None, Replacement] = {
@@ -412,12 +345,12 @@ def _replacements(tu: TranslationUnit, done: Mapping[int, _Done], options: Optio
     return replacements
 
 
-def _remarks(item: _Done) -> tuple[Remark, ...]:
+def _remarks(item: Done) -> tuple[Remark, ...]:
     name = item.region.function.decl.name
     return tuple(replace(remark, function=name) for remark in item.outcome.remarks)
 
 
-def _result(item: _Done) -> RegionResult:
+def _result(item: Done) -> RegionResult:
     outcome = item.outcome
     return RegionResult(
         location=item.region.location,

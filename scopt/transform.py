@@ -11,7 +11,7 @@ from scopt.astgen.gaining_share import gains_too_little
 from scopt.astgen.generation import Watch
 from scopt.astgen.guard import guard_helpers
 from scopt.astgen.guard_counters import counter_definitions, counter_name
-from scopt.attempts import Generated, LeftAlone, Work, exchanging, first_line, first_that_works
+from scopt.attempts import Generated, LeftAlone, Work, first_line, first_that_works
 from scopt.clause_words import expanded_words, without_directives
 from scopt.decision_file import DecisionDocument, decider_of, decision_text
 from scopt.diagnostics import InputError, Refusal, Remark
@@ -32,6 +32,7 @@ from scopt.scheduler.influence.guidance import guidance
 from scopt.stage_clock import Clock
 from scopt.statement_forms import Form, Forms
 from scopt.steps import Shown
+from scopt.taken_apart import exchanging
 from scopt.tell.gains import gains
 from scopt.tell.loop_counts import counts, summary
 from scopt.tell.results import Outcome

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -80,8 +80,8 @@ class RegionNames(Struct, frozen=True, eq=False):
       cell each, whatever the member. narrowed: it computes with narrower types than the source says,
       or anew what an iteration of the source hands on to the next one, or goes through the blocks
       of a stage. required: variables that mustn't be negative.
-    distances: as in `StageLoops`. blocks: those that are executed as a whole. exchanged: pointers that its iterations
-      exchange keep their first values. epilogue: statements that give these their last ones.
+    distances: as in `StageLoops`. exchanged: what is known of pointers that iterations exchange. blocks: those that
+      are executed as a whole.
     """
 
     tu: TranslationUnit
@@ -96,9 +96,8 @@ class RegionNames(Struct, frozen=True, eq=False):
     narrowed: bool = False
     required: tuple[str, ...] = ()
     distances: tuple[tuple[Any, int], ...] = ()
+    exchanged: ExchangedPointers = ExchangedPointers(())
     blocks: frozenset[Any] = frozenset()
-    exchanged: bool = False
-    epilogue: tuple[str, ...] = ()
 
     def in_blocks(self) -> RegionNames:
         """The region, if it is long, with blocks that are executed as a whole."""
@@ -170,14 +169,9 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     outer = scope_at(tu, region)
     called = with_called_bodies(tu, region, outer)
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
-    normal, anew = normalized(tu, replace(region, items=called.items), outer)
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
-    around = Surroundings(
-        outer, tu.structs, straight_before(tu, region), read_after, tu.reserved | ISL_WORDS, tu.long_type
-    )
-    exchanged = with_exchanged_pointers(normal, around) if _may_exchange(region) else ExchangedPointers(tuple(normal))
-    normal = exchanged.items
-    plain_items, lengths = with_loops_by_rows(normal, tu.reserved, outer) if by_rows else (normal, ())
+    exchanged, anew = _normal(tu, replace(region, items=called.items), outer, read_after)
+    plain_items, lengths = with_loops_by_rows(exchanged.items, tu.reserved, outer) if by_rows else (exchanged.items, ())
     unique = _named_once(tu, _plain_statements(tu, region, plain_items, outer), outer)
     items, constants, tables = without_tables(unique.items, unique.declared, outer, tu.reserved | ISL_WORDS)
     _refuse_visible(region)
@@ -226,15 +220,23 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
-    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances)
-    names = RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted)
-    return replace(names.in_blocks(), exchanged=exchanged.changed, epilogue=exchanged.behind)
+    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, exchanged)
+    return RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted).in_blocks()
 
 
-def _may_exchange(region: Region) -> bool:
-    """Whether pointers may be exchanged: where nobody asks, in a loop by itself, so that others don't depend on what
-    becomes of it."""
-    return region.exchanging and not region.pragmas.used and (region.marked or len(region.items) == 1)
+def _normal(
+    tu: TranslationUnit, region: Region, outer: Mapping[str, Symbol], read_after: Callable[[str], bool]
+) -> tuple[ExchangedPointers, bool]:
+    """The statements in their normal form, without pointers that iterations exchange; and whether values that these
+    hand on are computed anew. Where nobody asks, pointers are exchanged in a loop by itself, so that others don't
+    depend on what becomes of it."""
+    items, anew = normalized(tu, region, outer)
+    if not region.exchanging or region.pragmas.used or not (region.marked or len(region.items) == 1):
+        return ExchangedPointers(items), anew
+    names = tu.reserved | ISL_WORDS
+    before, defined = straight_before(tu, region), tu.defined_functions
+    around = Surroundings(outer, tu.structs, before, defined, read_after, names, tu.long_type)
+    return with_exchanged_pointers(items, around), anew
 
 
 def _plain_statements(

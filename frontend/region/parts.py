@@ -116,10 +116,11 @@ def _inner_runs(tu: TranslationUnit, loop: Region) -> Iterator[Region]:
         yield from runs_in(tu, loop.function, child)
 
 
-def news(remarks: Iterable[Remark], told: Iterable[Remark]) -> tuple[Remark, ...]:
-    """The remarks that say something else than those that were told, wherever these were about."""
+def news(remarks: Iterable[Remark], told: Iterable[Remark], known: str = "") -> tuple[Remark, ...]:
+    """The remarks that say something else than those that were told, wherever these were about. known: the id of those
+    that nothing else needs to be said of."""
     said = {(remark.id, remark.message) for remark in told}
-    return tuple(remark for remark in remarks if (remark.id, remark.message) not in said)
+    return tuple(one for one in remarks if (one.id, one.message) not in said and one.id != known)
 
 
 def is_whole(part: Region, region: Region) -> bool:

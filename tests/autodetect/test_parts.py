@@ -35,8 +35,16 @@ int main(void) {
 """
 
 
-def test_loops_between_swapped_pointers_are_taken(run_c: RunC) -> None:
+def test_loops_that_swap_pointers_are_taken_as_a_whole(run_c: RunC) -> None:
     source = SWAPPED % "b = tmp;"
+    result = optimize(source.encode(), Options(), file="in.c")
+    assert [(region.marked, region.transformed) for region in result.regions] == [(True, True)]
+    flags = ("-fopenmp", "-fsanitize=address,undefined")
+    assert run_c(result.text.decode() + MAIN, *flags, name="emitted") == run_c(source + MAIN, name="original")
+
+
+def test_loops_between_swapped_pointers_are_taken(run_c: RunC) -> None:
+    source = (SWAPPED % "b = tmp;").replace("a[(i - 1) * n + j]", "a[(n - i) * n + j]")  # no tiles hold several sweeps
     result = optimize(source.encode(), Options(), file="in.c")
     whole, part = result.regions
     assert (whole.marked, whole.transformed, whole.part) == (True, False, False)
@@ -64,7 +72,7 @@ def test_what_is_asked_for_a_region_is_for_all_of_it() -> None:
 
 
 def test_documents_are_those_of_whole_regions() -> None:
-    source = (SWAPPED % "b = tmp;").encode()
+    source = (SWAPPED % "b = t % 2 ? a : tmp;").encode()
     outcome = outcome_of(source, Options(), "in.c", "schedule")
     assert outcome.refused
     assert len(outcome.result.regions) == 2
