@@ -37,7 +37,11 @@ _INT_BITS = 32
 def normalized(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol]) -> tuple[tuple[Any, ...], bool]:
     """The statements of a region, rewritten; and whether values that iterations hand on are computed anew in them.
     symbols: what names mean where it begins."""
-    rewriter = _Rewriter(tu, region, symbols)
+    declared: dict[str, list[Any]] = {}
+    for node in walk(*region.items):
+        if isinstance(node, ir.Decl):
+            declared.setdefault(node.name, []).append(node)
+    rewriter = _Rewriter(tu, region, symbols, declared)
     statements = rewriter.statements(region.items, straight_before(tu, region))
     elsewhere = used_elsewhere(statements)
 
@@ -51,11 +55,13 @@ def normalized(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol
 
 
 class _Rewriter(Struct, frozen=True, eq=False):
-    """sequels: as in `Inductions`. anew: the loops whose iterations compute anew what others have handed on."""
+    """declared: the declarations in the region, by name. sequels: as in `Inductions`. anew: the loops whose iterations
+    compute anew what others have handed on."""
 
     tu: TranslationUnit
     region: Region
     symbols: Mapping[str, Symbol]
+    declared: Mapping[str, Sequence[Any]]
     sequels: Sequels = field(default_factory=Sequels)
     anew: list[Any] = field(default_factory=list)
 
@@ -231,18 +237,14 @@ class _Rewriter(Struct, frozen=True, eq=False):
 
     def is_signed(self, name: str) -> bool:
         """Whether a name is that of a signed integer, whatever it means where."""
-        meanings = [
-            symbol_of(node, self.symbols)
-            for node in walk(*self.region.items)
-            if isinstance(node, ir.Decl) and node.name == name
-        ]
+        meanings = [symbol_of(node, self.symbols) for node in self.declared.get(name, ())]
         meanings += [self.symbols[name]] if name in self.symbols else []
         plain = [one.type.integer and one.type.signed and not one.dims and not one.pointer for one in meanings]
         return all(plain) if plain else self.is_constant(name)
 
     def symbol(self, name: str) -> Symbol | None:
         """What a name means in the whole region; None if it means several things."""
-        declared = [node for node in walk(*self.region.items) if isinstance(node, ir.Decl) and node.name == name]
+        declared = self.declared.get(name, ())
         if not declared:
             return self.symbols.get(name)
         if len(declared) > 1 or name in self.symbols or name in taken_in(facts_of(self.tu, self.region.function), {}):

@@ -7,6 +7,7 @@ pointer leads to is written *through* its name; that other names may lead there 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct, field
@@ -53,8 +54,10 @@ class Effects(Struct, frozen=True):
         return self.assigned | self.declared
 
 
+@lru_cache(maxsize=4096)
 def effects(*nodes: Any) -> Effects:
-    """What the nodes do, None among them nothing."""
+    """What the nodes do, None among them nothing. (Nodes don't change, and each rewrite asks again of those that it
+    leaves alone.)"""
     found = _Found()
     for node in walk(*nodes):
         found.add(node)

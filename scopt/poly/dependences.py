@@ -7,14 +7,13 @@ from functools import partial
 from math import prod
 
 import islpy as isl
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.ir.scop import Access, Array, Dependence, DependenceKind, Dependences, Scop, Statement
-from scopt.poly.date_classes import Between, DateClasses
-from scopt.poly.isl_utils import IN, OUT, maps_of, operation_limit, sets_of, union_of_maps
+from scopt.poly.earlier_accesses import Earlier, SourceOrder, latest, near_sources
+from scopt.poly.isl_utils import maps_of, operation_limit, union_of_maps
 from scopt.poly.known_flows import Answers
-from scopt.poly.pair_classes import Classes
 from scopt.poly.reductions import Update
 
 # isl's elementary operations for one analysis;
@@ -46,7 +45,7 @@ def dependences(scop: Scop, *, inputs: bool = False, updates: Mapping[str, Updat
 def _strict(scop: Scop, inputs: bool) -> Dependences:
     """All dependences in the order of the source."""
     found: list[Dependence] = []
-    order = _Order.of(scop.order)
+    order = SourceOrder.of(scop.order)
     shared = tuple(array for array in scop.arrays.values() if not array.private)
     private = tuple(array for array in scop.arrays.values() if array.private)
     everything = (*shared, *private)
@@ -128,7 +127,7 @@ def _flow_over(scop: Scop, arrays: Collection[str]) -> list[Dependence]:
     reads, musts, mays, kills = _tables(
         scop.statements, scop.kills, [array for name, array in scop.arrays.items() if name in arrays]
     )
-    return _dependences("flow", _flow(reads, musts, mays, kills, _Order.of(scop.order)).full)
+    return _dependences("flow", _flow(reads, musts, mays, kills, SourceOrder.of(scop.order)).full)
 
 
 def _by_key(found: Iterable[Dependence]) -> dict[tuple[str, str, str, str], isl.Map]:
@@ -145,18 +144,17 @@ def classify_private(
 ) -> Mapping[str, Array]:
     """Mark the arrays that threads may have copies of: nobody sees their value afterwards,
     and none is read before it is written. anew: of these that is known."""
-    candidates = tuple(array for name, array in arrays.items() if name in dead)
+    known = {name for name, array in arrays.items() if array.local or name in anew}
+    candidates = tuple(array for name, array in arrays.items() if name in dead - known and fits_a_stack(array))
     reads, musts, mays, killed = _tables(tuple(statements), tuple(kills), candidates)
     exposed = {
-        m.get_tuple_name(isl.dim_type.out) for m in maps_of(_flow(reads, musts, mays, killed, _Order.of(order)).exposed)
+        m.get_tuple_name(isl.dim_type.out)
+        for m in maps_of(_flow(reads, musts, mays, killed, SourceOrder.of(order)).exposed)
     }
     # A kill makes later reads sourceless too, but reading an uninitialized local is undefined behaviour: it has no
     # value to lose.
     return {
-        name: replace(
-            array,
-            private=name in dead and fits_a_stack(array) and (array.local or name in anew or name not in exposed),
-        )
+        name: replace(array, private=name in dead and fits_a_stack(array) and (name in known or name not in exposed))
         for name, array in arrays.items()
     }
 
@@ -194,7 +192,7 @@ def last_sources(scop: Scop, access: Access) -> tuple[isl.UnionMap, isl.UnionMap
     """
     array = scop.arrays[access.array]
     _, musts, mays, kills = _tables(scop.statements, scop.kills, (array,))
-    flow = _flow(isl.UnionMap.from_map(access.relation), musts, mays, kills, _Order.of(scop.order))
+    flow = _flow(isl.UnionMap.from_map(access.relation), musts, mays, kills, SourceOrder.of(scop.order))
     sources = union_of_maps(one.relation for one in _dependences("flow", flow.full))
     return sources.reverse(), flow.exposed
 
@@ -207,7 +205,7 @@ class _Flow(Struct, frozen=True, eq=False):
     exposed: isl.UnionMap
 
 
-def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.UnionMap, order: _Order) -> _Flow:
+def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.UnionMap, order: SourceOrder) -> _Flow:
     """The last sources before each sink, array by array.
 
     Where isl can't tell in reasonable time, all sources before it: more than needed, never less.
@@ -218,9 +216,10 @@ def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.
     for array, sinks in _by_array(sink).items():
         musts, mays, killed = (accesses.get(array, nothing) for accesses in by_array)
         touching = sinks.domain().union(musts.domain()).union(mays.domain()).union(killed.domain())
-        table = _Earlier(sinks, order, order.of_some(touching.universe()))
+        table = Earlier(sinks, order, order.of_some(touching.universe()))
         asked = (sinks, musts, mays, killed, table.dates)
-        flow = _KNOWN.of(asked, partial(_in_time, table, musts, mays, killed))
+        with operation_limit(_operations(sinks, musts.union(mays))):
+            flow = _KNOWN.of(asked, partial(_in_time, table, musts, mays, killed))
         if flow is None:
             flow = _Flow(table.pairs(musts.union(mays)), sinks)
         full, exposed = full.union(flow.full), exposed.union(flow.exposed)
@@ -231,11 +230,10 @@ def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.
 _KNOWN = Answers[_Flow | None](256)
 
 
-def _in_time(earlier: _Earlier, must: isl.UnionMap, may: isl.UnionMap, kills: isl.UnionMap) -> _Flow | None:
+def _in_time(earlier: Earlier, must: isl.UnionMap, may: isl.UnionMap, kills: isl.UnionMap) -> _Flow | None:
     """`_last_sources`; None where that takes too many operations."""
     try:
-        with operation_limit(_operations(earlier.sinks, must.union(may))):
-            return _last_sources(earlier, must, may, kills)
+        return _last_sources(earlier, must, may, kills)
     except isl.Error:
         return None
 
@@ -246,62 +244,11 @@ def _operations(sinks: isl.UnionMap, sources: isl.UnionMap) -> int:
     return min(FLOW_OPERATIONS + PAIR_OPERATIONS * pairs, MAX_FLOW_OPERATIONS)
 
 
-class _Earlier(Struct, frozen=True, eq=False):
-    """Accesses to one array before the sinks. dates: of the statements with some, from instances to one space."""
-
-    sinks: isl.UnionMap
-    order: _Order
-    dates: isl.UnionMap
-
-    def pairs(self, sources: isl.UnionMap) -> isl.UnionMap:
-        """All pairs of a source and a later sink of the same cell, ``{ S[i] -> [T[j] -> A[a]] }``."""
-        same_cell = sources.apply_range(self.sinks.range_map().reverse())
-        before = self.before(sources)
-        return same_cell.intersect(before.apply_range(self.sinks.domain_map().reverse()))
-
-    def before(self, sources: isl.UnionMap) -> isl.UnionMap:
-        """The pairs of any instances of the sources' and the sinks' statements that are in this order. Which instances
-        there are is known of the pairs: told of their order too, it would multiply the pieces."""
-        ends = ({str(one.get_tuple_name(IN)) for one in maps_of(some)} for some in (sources, self.sinks))
-        first, last = map(sorted, ends)
-        return union_of_maps(self.order.before(source, sink) for source in first for sink in last)
-
-
-class _Order(Struct, frozen=True, eq=False):
-    """The source's order. known: which instances of two statements come before others, by `DateClasses.between`."""
-
-    dates: DateClasses
-    known: dict[Between | None, isl.Map] = field(default_factory=dict)
-
-    @staticmethod
-    def of(order: isl.UnionMap) -> _Order:
-        return _Order(DateClasses.of(Classes(), order))
-
-    def before(self, source: str, sink: str) -> isl.Map:
-        """``{ S[i] -> T[j] }``."""
-        key = self.dates.between(source, sink)
-        if key not in self.known:
-            first, last = (self.dates.own[name][0] for name in (source, sink))
-            self.known[key] = first.lex_lt_map(last)
-        return self.known[key].set_tuple_name(IN, source).set_tuple_name(OUT, sink)
-
-    def of_some(self, instances: isl.UnionSet) -> isl.UnionMap:
-        """The dates of some statements."""
-        return union_of_maps(self.dates.own[str(one.get_tuple_name())][0] for one in sets_of(instances))
-
-
-def _latest(earlier: _Earlier, sources: isl.UnionMap, dates: isl.UnionMap) -> tuple[isl.UnionMap, isl.UnionMap]:
-    """All pairs of a source and a later sink, and the dates of the last source of each sink. dates: of the sources'
-    statements."""
-    pairs = earlier.pairs(sources)
-    return pairs, pairs.reverse().apply_range(dates).lexmax()
-
-
 # The reads before a write, and the writes before it, mostly have the same writes between them.
 _LATEST = Answers[tuple[isl.UnionMap, isl.UnionMap]](64)
 
 
-def _last_sources(earlier: _Earlier, must: isl.UnionMap, may: isl.UnionMap, kills: isl.UnionMap) -> _Flow:
+def _last_sources(earlier: Earlier, must: isl.UnionMap, may: isl.UnionMap, kills: isl.UnionMap) -> _Flow:
     """The last must-source of each sink unless a kill comes later, and the may-sources after it.
 
     By lexicographic maxima of dates, as Feautrier's analysis defines it. (isl's own compute_flow loses sources where
@@ -309,7 +256,8 @@ def _last_sources(earlier: _Earlier, must: isl.UnionMap, may: isl.UnionMap, kill
     """
     order, hiding = earlier.dates, must.union(kills)
     dates = earlier.order.of_some(hiding.domain().universe())
-    pairs, last = _LATEST.of((earlier.sinks, hiding, dates), partial(_latest, earlier, hiding, dates))
+    earlier = replace(earlier, near=near_sources(earlier, hiding))
+    pairs, last = _LATEST.of((earlier.sinks, hiding, dates), partial(latest, earlier, hiding, dates))
     own = pairs if kills.is_empty() else earlier.pairs(must)
     found = last.apply_range(order.reverse()).intersect(own.reverse())
     possible = earlier.pairs(may).reverse()
@@ -360,7 +308,7 @@ def _coalesced(pairs: isl.Map) -> isl.Map:
         return pairs
 
 
-def _reuse(array: Array, scop: Scop, order: _Order) -> list[Dependence]:
+def _reuse(array: Array, scop: Scop, order: SourceOrder) -> list[Dependence]:
     """Every pair of an access and a later write of the same cell of a private array (memory-based: intermediate writes
     don't hide a pair)."""
     found: list[Dependence] = []
@@ -369,5 +317,5 @@ def _reuse(array: Array, scop: Scop, order: _Order) -> list[Dependence]:
     writes = union_of_maps(a.relation for a in accesses if a.is_write)
     involved: tuple[tuple[DependenceKind, isl.UnionMap], ...] = (("anti", reads), ("output", writes))
     for kind, earlier in involved:
-        found += _dependences(kind, _Earlier(writes, order, isl.UnionMap("{ }")).pairs(earlier))
+        found += _dependences(kind, Earlier(writes, order, isl.UnionMap("{ }")).pairs(earlier))
     return found
