@@ -49,8 +49,8 @@ from scopt.frontend.normalize.whole_runs import with_whole_runs
 from scopt.frontend.syntax.liveness import may_be_read_after
 from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.openmp_variables import refuse_other_variables
-from scopt.frontend.syntax.scoping import UniqueNames, loop_iterator, unique_names
 from scopt.frontend.syntax.reads_before import pointers_read_before
+from scopt.frontend.syntax.scoping import UniqueNames, loop_iterator, unique_names
 from scopt.frontend.syntax.structs import Types, reference_of, references, shared_storage
 from scopt.frontend.syntax.symbols import Symbol, ctype_of, facts_of, is_value, scope_at, symbol_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit

@@ -42,9 +42,7 @@ def live_positions(function: Any, decl: Any, mentioned: dict[Any, frozenset[str]
             return None if variable.unclear else frozenset(variable.live)
 
 
-def passes_into(
-    function: Any, decl: Any, mentioned: dict[Any, frozenset[str]], harmless: Collection[str]
-) -> bool:
+def passes_into(function: Any, decl: Any, mentioned: dict[Any, frozenset[str]], harmless: Collection[str]) -> bool:
     """Whether a call may read what another one has left in a static local, where it begins or behind a call of a
     function that isn't one of the `harmless` ones, which may have come back here. True where that isn't clear."""
     variable = _Variable(decl.name, decl, mentioned, harmless=frozenset(harmless))

@@ -25,7 +25,9 @@ def with_passing_statics(ast: Any, harmless: Collection[str]) -> Any:
 
 
 def _automatic(function: ir.FuncDef, harmless: Collection[str]) -> ir.FuncDef:
-    declared = [one for one in walk(function.body) if isinstance(one, ir.Decl) and list(one.storage or ()) == ["static"]]
+    declared = [
+        one for one in walk(function.body) if isinstance(one, ir.Decl) and list(one.storage or ()) == ["static"]
+    ]
     scalars = [one for one in declared if isinstance(one.type, ir.TypeDecl) and "const" not in (one.quals or ())]
     if not scalars:
         return function

@@ -65,8 +65,9 @@ def _read(node: Any, *, settled: bool) -> Iterator[str]:
     match node:
         case None:
             return
-        case ir.UnaryOp(op="*", expr=ir.ID(name=name)) | ir.ArrayRef(
-            name=ir.ID(name=name), subscript=ir.Constant(value="0")
+        case (
+            ir.UnaryOp(op="*", expr=ir.ID(name=name))
+            | ir.ArrayRef(name=ir.ID(name=name), subscript=ir.Constant(value="0"))
         ):
             yield name
         case ir.UnaryOp(op="&" | "sizeof" | "_Alignof" | "__alignof__"):
