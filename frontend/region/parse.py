@@ -56,9 +56,7 @@ def parse(
     unit = FileParser(result, source, options)
     ast, openmp = without_taken(unit.parse(), file, result.raw, result.all_macros.keys())
     ast, bare = blocks_around_loops(ast, file) if options.autodetect else (ast, frozenset())
-    const = VALUE_FUNCTIONS - ({n.decl.name for n in ast.ext if isinstance(n, ir.FuncDef)} | unit.defined)
-    const |= {name for name, purity in unit.pure.items() if purity == "const"}
-    computing = computing_functions(ast, const)
+    computing = computing_functions(ast, const := _const_functions(ast, unit))
     ast = with_passing_statics(ast, {*const, *computing})
     in_file = tuple(n for n in ast.ext if isinstance(n, ir.FuncDef) and n.coord is not None and n.coord.file == file)
     regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
@@ -98,6 +96,12 @@ def parse(
         openmp=openmp,
         cold_functions=unit.cold,
     )
+
+
+def _const_functions(ast: ir.FileAST, unit: FileParser) -> frozenset[str]:
+    """Functions of no body in the file that only compute a value from values."""
+    defined = {n.decl.name for n in ast.ext if isinstance(n, ir.FuncDef)} | unit.defined
+    return (VALUE_FUNCTIONS - defined) | {name for name, purity in unit.pure.items() if purity == "const"}
 
 
 def _placed(region: Region, directives: Sequence[Directive], file: str) -> Region:

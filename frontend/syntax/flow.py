@@ -202,7 +202,8 @@ class _Variable(Struct, eq=False):
     def expression(self, node: Any, around: _Around) -> bool:
         """Before an expression, a declaration, a pragma, or whatever else has no control flow that matters here."""
         if self.harmless is not None and node is not None:
-            self.across = self.across or ((around.after or self.mentions(node)) and self.calls(node))
+            alive = around.after or self.mentions(node)
+            self.across = self.across or (alive and _calls(node, self.harmless))
             if node is self.decl:
                 return around.after  # set once, before the program begins
         match node:
@@ -220,13 +221,6 @@ class _Variable(Struct, eq=False):
         # A name in the initializer of what hides it is the hidden one's or the new one's; which is left open.
         return around.after or (self.mentions(node) and (around.visible or isinstance(node, ir.Decl)))
 
-    def calls(self, node: Any) -> bool:
-        """Whether an expression calls what may come back to the function; or may do anything, as assembly does."""
-        return any(
-            isinstance(one, ir.FuncCall) and not (isinstance(one.name, ir.ID) and one.name.name in self.harmless)
-            for one in walk(node)
-        )
-
     def mentions(self, node: Any) -> bool:
         if node is None:
             return False
@@ -238,6 +232,14 @@ class _Variable(Struct, eq=False):
         if live and place not in places:
             places.add(place)
             self.changed = True
+
+
+def _calls(node: Any, harmless: frozenset[str]) -> bool:
+    """Whether an expression calls what may come back to the function, or may do anything, as assembly does."""
+    return any(
+        isinstance(one, ir.FuncCall) and not (isinstance(one.name, ir.ID) and one.name.name in harmless)
+        for one in walk(node)
+    )
 
 
 def _always_holds(condition: Any) -> bool:

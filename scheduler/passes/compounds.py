@@ -95,11 +95,12 @@ def _statement(scop: Scop, compound: Compound) -> Statement:
     domain = isl.Set.from_union_set(compound.points.range()).coalesce()
     inside = [one for one in scop.statements if one.name in compound.statements]
     depth = int(domain.dim(isl.dim_type.set))
+    shared = (access for one in inside for access in one.accesses if not scop.arrays[access.array].private)
+    moved = ((access, _moved(access, compound)) for access in shared)
     accesses = tuple(
-        replace(access, relation=isl.Map.from_union_map(_moved(access, compound)))
-        for one in inside
-        for access in one.accesses
-        if not scop.arrays[access.array].private
+        replace(access, relation=isl.Map.from_union_map(relation))
+        for access, relation in moved
+        if not relation.is_empty()  # what no instance does, as a branch that is never taken
     )
     first = inside[0]
     return replace(

@@ -158,6 +158,10 @@ def compare(left: Expr, op: str, right: Expr) -> Condition:
 
 def exceeds(factors: Sequence[Expr], limit: int) -> Condition:
     """The product of the factors, one at least, is greater than the limit."""
+    match factors:
+        case [FloorDiv(numerator, divisor)]:
+            # a division each time the test is met takes longer than a short loop does
+            return compare(numerator, ">", Const(divisor * limit + divisor - 1))
     return compare(factors[0], ">", Const(limit)) if len(factors) == 1 else Exceeds(tuple(factors), limit)
 
 

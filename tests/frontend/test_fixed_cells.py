@@ -52,6 +52,10 @@ def scop(body: str, marked: bool = False) -> Scop:
             "for (int i = 0; i < 20; i++) for (int j = 0; j < 20; j++) a[i * dims[0] + j] += 1;",
             ["const int dims_0 = dims[0];"],
         ),
+        (
+            "int n; for (int i = 0; i < k; i++) { n = *dims; for (int j = 0; j < n; j++) A[i][j] = 0; }",
+            ["const int dims_0 = 0 < k ? dims[0] : 0;"],
+        ),
     ],
 )
 def test_cells_get_names(body: str, prologue: list[str]) -> None:

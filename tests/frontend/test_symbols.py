@@ -101,14 +101,15 @@ def test_element_types(declaration: str, integer: bool, floating: bool, signed: 
     assert (ctype.integer, ctype.floating, ctype.signed, ctype.bits) == (integer, floating, signed, bits)
 
 
-def test_a_typedef_keeps_its_name() -> None:
+def test_a_typedef_of_a_floating_point_type_is_that_type() -> None:
     names = scope(
-        "typedef double real; typedef real vec[4];",
-        local="real a; const volatile real b; vec c; _Atomic int d; const int e = 1;",
+        "typedef double real; typedef real vec[4]; typedef int count;",
+        local="real a; const volatile real b; vec c; _Atomic int d; const int e = 1; count f;",
     )
-    assert names["a"].type.spelling == "real"
+    assert names["a"].type.spelling == "double"
     assert (names["b"].type.const, names["b"].type.volatile) == (True, True)
-    assert names["c"].type.spelling == "real"
+    assert names["c"].type.spelling == "double"
+    assert names["f"].type.spelling == "count"
     assert names["d"].type.atomic
     assert names["e"].type.const
 
@@ -202,7 +203,7 @@ def test_kinds_and_storage() -> None:
         "int g; static int s; extern double e[10]; _Thread_local int t;"
         " enum { A = 3, B }; typedef int number; double h(void);",
         "int p",
-        "int l; static int k; extern int o; register int r; number n;",
+        "int l; static int k; extern int o; register int r; number n; k++;",
     )
     kinds = {name: names[name].kind for name in ("g", "s", "e", "A", "h", "p", "l", "k", "o", "r", "number", "f")}
     assert kinds == {
@@ -232,7 +233,7 @@ def test_variables_that_threads_may_copy() -> None:
     names = scope(
         "int g; typedef struct { int x; } pair; enum { A }; void h(int *);",
         "int p, double *q, double v[p], pair s, pair *t, double m[p][p]",
-        "int l, taken; static int k; extern int o; double array[3], *to; volatile int w; h(&taken);",
+        "int l, taken; static int k; extern int o; double array[3], *to; volatile int w; h(&taken); k++;",
     )
     assert {name for name, symbol in names.items() if is_value(symbol)} == {"p", "q", "v", "t", "m", "l", "to"}
 
