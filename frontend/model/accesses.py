@@ -392,6 +392,8 @@ class AccessCollector(Struct):
             cells = self.covered.left(array, cells)
         elif array.rank and self.has_loops and kind == "write":
             self.covered.write(array.name, cells)
+        if array.rank and self.has_loops:
+            self.covered.passed(array, cells)
         bound = any(cells.find_dim_by_name(PARAM, name) >= 0 for name in self.met)  # by a value that nobody knows
         if kind == "write" and (self.conditional or bound):
             kind = "may-write"

@@ -13,6 +13,7 @@ from typing import Any
 
 import islpy as isl
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.diagnostics import Refusal, Remark
@@ -69,13 +70,14 @@ def detect(
 
 
 class Search(Struct, frozen=True):
-    """Looks into candidates. reassociate: sums may be computed in another order. remarks: why what was looked into is
-    no SCoP as a whole."""
+    """Looks into candidates. reassociate: sums may be computed in another order. promised: as in `Region`, of what is
+    found. remarks: why what was looked into is no SCoP as a whole."""
 
     tu: TranslationUnit
     assume_apart: bool = False
     deadline: float = float("inf")
     reassociate: bool = False
+    promised: frozenset[str] = frozenset()
     remarks: list[Remark] = field(default_factory=list)
 
     def within(self, region: Region) -> Iterator[Region]:
@@ -86,6 +88,7 @@ class Search(Struct, frozen=True):
                 Remark("missed", "budget.file", message, region.location, "allow more with --file-budget")
             )
             return
+        region = replace(region, promised=self.promised)
         refusal = self.refused(region)
         if refusal is None:
             yield region
@@ -164,7 +167,8 @@ class Search(Struct, frozen=True):
                     yield from self.within(candidate)
 
     def part(self, region: Region, first: int, last: int) -> Region | None:
-        return region_of(self.tu, region.function, region.parent, first, last + 1)
+        found = region_of(self.tu, region.function, region.parent, first, last + 1)
+        return replace(found, promised=self.promised) if found is not None else None
 
     def refused(self, region: Region) -> Remark | None:
         """Why a region can't be extracted; None if it can."""
