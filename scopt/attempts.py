@@ -41,7 +41,7 @@ from scopt.scheduler.influence.guidance import Guidance, NotHonoured, check_wish
 from scopt.scheduler.passes.band_passes import apply_passes
 from scopt.scheduler.passes.grouping import with_compounds
 from scopt.scheduler.passes.plain_nests import is_mixed, without_mixed_loops
-from scopt.scheduler.passes.vector_share import in_vectors, is_plain, is_skewed, running_together, vector_share
+from scopt.scheduler.passes.vector_share import in_threads, in_vectors, is_plain, is_skewed, running_together, vector_share
 from scopt.simpler_forms import any_order, same_order
 from scopt.stage_clock import Clock
 from scopt.tell.choices import bands_apart, choice_remarks, scenario_remarks
@@ -72,7 +72,7 @@ class Work(Struct, frozen=True, eq=False):
     size, so that small ones get the original. clock: told of each stage; watch: sees
     what each step makes. carried: scalars that the SCoP has for rows beside each other alone; apart: arrays that it has
     for rows that are independent of each other alone; in_order: the schedule is its own; tables: arrays that it
-    has for threads' copies alone; lanes: the statements that it is for, which have to be in vector loops. decider: who
+    has for threads' copies alone; lanes: the statements that it is for, which have to be in vector loops; threads: likewise, in parallel loops. decider: who
     decides, with what was decided before.
     """
 
@@ -93,6 +93,7 @@ class Work(Struct, frozen=True, eq=False):
     tables: frozenset[str] = frozenset()
     work: frozenset[str] = frozenset()
     lanes: frozenset[str] = frozenset()
+    threads: frozenset[str] = frozenset()
 
     def left(self, remark: Remark) -> LeftAlone:
         """With a hint at what --reassociate would reorder."""
@@ -123,6 +124,7 @@ def _brings(work: Work, marked: MarkedSchedule) -> bool:
         and work.tables <= copies
         and work.work <= buffers
         and work.lanes <= in_vectors(marked)
+        and work.threads <= in_threads(marked)
         and _is_apart(work, marked)
     )
 

@@ -1,0 +1,193 @@
+"""Ordered tails: of a loop that does much in each iteration, and has to keep its order for little, the little stands
+behind the loop.
+
+In ``for i { x = …; for s { x = f(x); } sum += x; }`` iterations have nothing to do with each other but for the sum,
+whose order stays (loop distribution: Kennedy and McKinley, "Loop distribution with arbitrary control flow", 1990). With
+``x_all[i]`` in place of ``x``, threads share the loop, and the sum has one of its own behind it. That holds for paths of
+a simulation and what they are averaged to, for particles and their energy, for items and the list that they go to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from math import prod
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from scopt.ir.nest import Expr
+from scopt.ir.scop import Access, Array, Dependence, Dependences, Scop
+from scopt.machine import Machine
+from scopt.machine.costs import handed_cost, instance_cost
+from scopt.poly import trees
+from scopt.poly.array_extents import extents
+from scopt.poly.source_loops import Loops, source_loops
+from scopt.scheduler.decisions.loop_values import iterations
+from scopt.scheduler.passes.expansion import Expansion, common_depth, new_name, with_cells
+from scopt.scheduler.passes.line_work import Lines
+from scopt.scheduler.passes.row_results import Row, split_rows
+
+# Of what an iteration takes, what handing values on may take at most: one thread alone has nothing for it (chosen).
+_HANDED = Fraction(1, 16)
+# Of what an iteration takes, what keeps its order may take at most: two threads gain a quarter then.
+_TAIL = Fraction(1, 2)
+
+
+class Tails(Struct, frozen=True, eq=False):
+    """A SCoP with cells for what is handed to tails; its schedule is the source's order, but that tails stand behind
+    their loops. free: the statements that stay in these, for threads."""
+
+    expansion: Expansion
+    free: frozenset[str]
+
+
+def tails_apart(scop: Scop, deps: Dependences, machine: Machine) -> Tails | None:
+    """The SCoP with tails behind the outermost loops that gain by it; None if none does. deps: with reductions in any
+    order as far as that is allowed."""
+    made, sizes, rows = scop, dict[str, tuple[Expr, ...]](), list[Row]()
+    loops, done = source_loops(scop), set[Loops]()
+    for own in sorted({around[:depth] for around in loops.values() for depth in range(1, len(around) + 1)}):
+        if any(own[: len(one)] == one for one in done):
+            continue
+        inside = {one.name: one for one in scop.statements if loops[one.name][: len(own)] == own}
+        lines = Lines(scop, own, inside)
+        tail = _tail(deps, lines)
+        if not tail:
+            done.add(own)  # threads share it as it is
+            continue
+        found = _with_handed(made, deps, lines, tail, machine)
+        if found is not None:
+            made, own_sizes = found
+            sizes.update(own_sizes)
+            rows.append(Row(inside, len(own), tail))
+            done.add(own)
+    if not rows:
+        return None
+    tree = trees.read(scop.schedule.get_root())
+    for row in rows:
+        tree = split_rows(tree, row)
+    free = frozenset(name for row in rows for name in row.statements.keys() - row.tail)
+    return Tails(Expansion(replace(made, schedule=trees.build(tree)), sizes), free)
+
+
+def _tail(deps: Dependences, lines: Lines) -> frozenset[str]:
+    """The statements of a loop that have to wait for other iterations, and all that wait for these."""
+    edges, waiting = dict[str, set[str]](), set[str]()
+    for one in _binding(deps, lines):
+        carried = not lines.carried(one.relation).is_empty()
+        if carried or (one.source != one.sink and lines.has_inside(one)):
+            edges.setdefault(one.source, set()).add(one.sink)
+        if carried:
+            waiting.add(one.sink)
+    todo = [*waiting]
+    while todo:
+        more = edges.get(todo.pop(), set()) - waiting
+        waiting |= more
+        todo += more
+    return frozenset(waiting)
+
+
+def _binding(deps: Dependences, lines: Lines) -> Iterator[Dependence]:
+    """The dependences between statements of a loop, but for those between live ranges of private cells."""
+    for one in deps.select("flow", "anti", "output"):
+        if {one.source, one.sink} <= lines.statements.keys():
+            if one.kind == "flow" or not lines.scop.arrays[one.array].private:
+                yield one
+
+
+def _with_handed(
+    made: Scop, deps: Dependences, lines: Lines, tail: frozenset[str], machine: Machine
+) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
+    """The SCoP with cells for what a loop hands to its tail, and their sizes; None where that gains nothing, or can't
+    be done. made: what others have become of it."""
+    scop, depth = lines.scop, len(lines.loops)
+    free = lines.statements.keys() - tail
+    handed = _handed(deps, lines, tail)
+    counts = iterations(scop)
+
+    def time(names: Iterable[str]) -> Fraction:
+        each = ((scop.statement(name), prod(counts[name][depth:], start=1)) for name in names)
+        return sum((instance_cost(one.body, machine) * count for one, count in each), Fraction(0))
+
+    mine, others = time(free), time(tail)
+    moved = sum((handed_cost(machine, size) for size in _sizes(lines, tail, free, counts)), Fraction(0))
+    if others + 2 * moved > _TAIL * mine or 2 * moved > _HANDED * mine:
+        return None
+    if not _is_forked_once(deps, lines):
+        return None
+    sizes: dict[str, tuple[Expr, ...]] = {}
+    for array in handed:
+        found = _with_cells(made, deps, lines, array)
+        if found is None:
+            return None
+        made, own = found
+        sizes.update(own)
+    return made, sizes
+
+
+def _handed(deps: Dependences, lines: Lines, tail: frozenset[str]) -> list[Array]:
+    """The private arrays whose values the tail takes from the rest of an iteration."""
+    flows = (one for one in deps.strict().select("flow") if one.sink in tail and one.source in lines.statements)
+    names = dict.fromkeys(one.array for one in flows if one.source not in tail)
+    return [lines.scop.arrays[name] for name in names if lines.scop.arrays[name].private]
+
+
+def _with_cells(
+    made: Scop, deps: Dependences, lines: Lines, array: Array
+) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
+    """The SCoP with cells for each iteration of a loop, and of those inside of it that compute the values anew, in the
+    place of a private array's, and their sizes; None where that can't be."""
+    inside = lines.statements.keys()
+    ends = [(one.source in inside, one.sink in inside) for one in deps.strict().select("flow") if one.array == array.name]
+    within = Dependences(tuple(one for one in deps.strict().all if {one.source, one.sink} <= inside))
+    own = replace(lines.scop, statements=tuple(lines.statements.values()))
+    levels = common_depth(own, within, array) if all(a == b for a, b in ends) and not array.pointer else 0
+    if levels < len(lines.loops):
+        return None
+    name = new_name(made, array)
+    iterators = range(lines.row, levels)
+    users = [one for one in made.statements if any(access.array == array.name for access in one.accesses)]
+    cells = {one.name: with_cells(one, array, name, iterators) for one in users if one.name in inside}
+    sizes = extents(made, [a.relation for one in cells.values() for a in one.accesses if a.array == name])
+    if sizes is None:
+        return None
+    unknown = (None,) * len(sizes)
+    arrays = {**made.arrays, name: Array(name, name, array.type, unknown, unknown)}
+    kills = made.kills
+    if len(cells) == len(users):  # nothing else uses it
+        del arrays[array.name]
+        kills = tuple(one for one in kills if all(access.array != array.name for access in one.accesses))
+    statements = tuple(cells.get(one.name, one) for one in made.statements)
+    return replace(made, statements=statements, arrays=arrays, kills=kills), {name: sizes}
+
+
+def _sizes(
+    lines: Lines, tail: frozenset[str], free: Iterable[str], counts: Mapping[str, tuple[int, ...]]
+) -> Iterator[int]:
+    """Bytes that an iteration hands to its tail, array by array: cells that both access."""
+    written: dict[str, int] = {}
+    for name in free:
+        times = prod(counts[name][len(lines.loops) :], start=1)
+        for access in lines.scop.statement(name).accesses:
+            if access.is_write:
+                written[access.array] = max(written.get(access.array, 0), times)
+    read = {access.array: lines.scop.arrays[access.array] for name in sorted(tail) for access in _reads(lines, name)}
+    for name, array in read.items():
+        if name in written:
+            yield written[name] * max((array.type.bits or 64) // 8, 1)
+
+
+def _reads(lines: Lines, name: str) -> Iterator[Access]:
+    return (access for access in lines.scop.statement(name).accesses if access.kind == "read")
+
+
+def _is_forked_once(deps: Dependences, lines: Lines) -> bool:
+    """Whether each loop around keeps its order anyway: threads would share that one else."""
+    loops = source_loops(lines.scop)
+    for depth in range(1, len(lines.loops)):
+        around = lines.loops[:depth]
+        inside = {one.name: one for one in lines.scop.statements if loops[one.name][:depth] == around}
+        if not _tail(deps, Lines(lines.scop, around, inside)):
+            return False
+    return True
