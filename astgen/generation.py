@@ -185,7 +185,9 @@ def _worth(program: Program, setting: Setting) -> Program:
     if not setting.judged:
         return program if setting.wishes else _with_threads(program, setting)
     weights, machine = program.lowered.weights, setting.options.machine
-    worth = check_nest(program.source, program.scop, program.marked, program.nest, weights, machine)
+    worth = check_nest(
+        program.source, program.scop, program.marked, program.nest, weights, machine, shared=setting.shared
+    )
     if worth.alone and worth.condition:
         worth = least_size_alone(program.source, program.marked, program.loops, program.nest, machine, worth)
     check_sizes(program.source, worth)
@@ -197,7 +199,8 @@ def _with_threads(program: Program, setting: Setting) -> Program:
     options = setting.options
     if options.schedule_file or options.decisions or options.tile_sizes or not options.parallel:
         return program
-    return replace(program, condition=threads_condition(program.scop, program.marked, program.nest, options.machine))
+    condition = threads_condition(program.scop, program.marked, program.nest, options.machine, shared=setting.shared)
+    return replace(program, condition=condition)
 
 
 def _stepping_loops(program: Program, setting: Setting) -> Program:
@@ -328,6 +331,8 @@ def _common_reads(program: Program, setting: Setting) -> Program:
 
 
 def _two_forms(program: Program, setting: Setting) -> Program:
+    if setting.shared and program.condition:
+        return program  # the original is the form for one thread
     return replace(program, nest=with_two_forms(program.nest))
 
 

@@ -41,7 +41,14 @@ from scopt.scheduler.influence.guidance import Guidance, NotHonoured, check_wish
 from scopt.scheduler.passes.band_passes import apply_passes
 from scopt.scheduler.passes.grouping import with_compounds
 from scopt.scheduler.passes.plain_nests import is_mixed, without_mixed_loops
-from scopt.scheduler.passes.vector_share import in_threads, in_vectors, is_plain, is_skewed, running_together, vector_share
+from scopt.scheduler.passes.vector_share import (
+    in_threads,
+    in_vectors,
+    is_plain,
+    is_skewed,
+    running_together,
+    vector_share,
+)
 from scopt.simpler_forms import any_order, same_order
 from scopt.stage_clock import Clock
 from scopt.tell.choices import bands_apart, choice_remarks, scenario_remarks
@@ -69,11 +76,11 @@ class Work(Struct, frozen=True, eq=False):
     """What is to be done about a SCoP. guide: the user's wishes. fixed: the user's schedule tree, if there is one.
 
     judged: nobody asks for the region's transformation, so that it has to pay. sized: nobody asks for its loops at any
-    size, so that small ones get the original. clock: told of each stage; watch: sees
-    what each step makes. carried: scalars that the SCoP has for rows beside each other alone; apart: arrays that it has
-    for rows that are independent of each other alone; in_order: the schedule is its own; tables: arrays that it
-    has for threads' copies alone; lanes: the statements that it is for, which have to be in vector loops; threads: likewise, in parallel loops. decider: who
-    decides, with what was decided before.
+    size, so that small ones get the original. clock: told of each stage; watch: sees what each step makes. carried:
+    scalars that the SCoP has for rows beside each other alone; apart: arrays that it has for rows that are independent
+    of each other alone; in_order: the schedule is its own; tables: arrays that it has for threads' copies alone; lanes:
+    the statements that it is for, which have to be in vector loops; threads: likewise, in parallel loops; shared: they
+    do nearly all of the work. decider: who decides, with what was decided before.
     """
 
     scop: Scop
@@ -94,6 +101,7 @@ class Work(Struct, frozen=True, eq=False):
     work: frozenset[str] = frozenset()
     lanes: frozenset[str] = frozenset()
     threads: frozenset[str] = frozenset()
+    shared: bool = False
 
     def left(self, remark: Remark) -> LeftAlone:
         """With a hint at what --reassociate would reorder."""
@@ -239,7 +247,9 @@ def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
     with clock("generate"):
         lowered = lowered_program(scop, deps, marked, options.machine, watch)
         program = rewritten(
-            lowered, Setting(options, work.guide.loops, work.judged, work.sized, words_beside(work.region)), watch
+            lowered,
+            Setting(options, work.guide.loops, work.judged, work.sized, words_beside(work.region), work.shared),
+            watch,
         )
     check_wishes(scop, marked, program.loops, stand_ins(program), work.guide.loops)
     with clock("print"):

@@ -53,8 +53,9 @@ ROWS, SPLIT = "with results of rows in cells", "with results of rows in cells, i
 class Form(Struct, frozen=True, eq=False):
     """Statements in one form. made: how they were rewritten; None: they are as they were read. carried: the scalars
     that are for rows beside each other alone; tables: the arrays that are for threads' copies alone; apart: those that
-    are for rows that run together alone; work: those that are for strips' buffers alone; threads: statements that it is
-    for threads to share; in_order: the schedule is its own. fault: why another form was given up."""
+    are for rows that run together alone; work: those that are for strips' buffers alone; threads: the statements that
+    threads are to share, shared: which do nearly all of the work; in_order: the schedule is its own. fault: why another
+    form was given up."""
 
     name: str
     scop: Scop
@@ -66,6 +67,7 @@ class Form(Struct, frozen=True, eq=False):
     work: frozenset[str] = frozenset()
     lanes: frozenset[str] = frozenset()
     threads: frozenset[str] = frozenset()
+    shared: bool = False
     before: Scop | None = None
     in_order: bool = False
     fault: Exception | None = None
@@ -171,7 +173,7 @@ class Forms(Struct, frozen=True, eq=False):
             made = self.watch("tails", found.expansion if found is not None else None)
         if found is not None and made is not None:
             deps = dependences_of(made.scop, self.options)
-            yield Form(TAILS, made.scop, deps, made, threads=found.free, in_order=True)
+            yield Form(TAILS, made.scop, deps, made, threads=found.free, shared=found.most, in_order=True)
 
     def with_totals(self) -> Iterator[Form]:
         """The one with totals of what nests accumulate."""
@@ -260,7 +262,11 @@ class Forms(Struct, frozen=True, eq=False):
         if form.made is not None and outcome.text is not None and not self.is_shown(form):
             message = "left as it was: it can't be shown that scalars, or cells, hold what rows carry"
             return self.left("internal.error", message, "please report this")
-        if (form.apart or form.work or form.lanes or form.threads) and form.made is not None and outcome.text is not None:
+        if (
+            (form.apart or form.work or form.lanes or form.threads)
+            and form.made is not None
+            and outcome.text is not None
+        ):
             return with_memory(outcome, form.made)
         if form.fault is None:
             return outcome

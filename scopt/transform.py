@@ -112,7 +112,17 @@ def _analysed(
         with clock("check schedule"):
             fixed = checked_tree(scop, deps, given.schedule) if given.schedule is not None else None
         guide = guidance(scop, deps.strict(), options, number)
-        own = (form.carried, decider, form.apart, form.in_order, form.tables, form.work, form.lanes, form.threads)
+        own = (
+            form.carried,
+            decider,
+            form.apart,
+            form.in_order,
+            form.tables,
+            form.work,
+            form.lanes,
+            form.threads,
+            form.shared,
+        )
         return _outcome(Work(scop, deps, region, options, guide, fixed, judged, sized, clock, watch, *own))
 
     try:

@@ -7,7 +7,6 @@ they read ``y`` once; apart, all cores work on the first one, which is worth mor
 from __future__ import annotations
 
 import islpy as isl
-
 from msgspec.structs import replace
 
 from scopt.ir.scop import Scop
@@ -23,9 +22,7 @@ from scopt.scheduler.decisions.setting import Setting
 _LESS = 0.8
 
 
-def shares_more(
-    setting: Setting, first: isl.ScheduleNode, second: isl.ScheduleNode, both: isl.ScheduleNode
-) -> bool:
+def shares_more(setting: Setting, first: isl.ScheduleNode, second: isl.ScheduleNode, both: isl.ScheduleNode) -> bool:
     """Whether two leaf bands, outside of any parallel loop, cost less than one in their place, by the model. both: that
     one."""
     if not setting.options.parallel:

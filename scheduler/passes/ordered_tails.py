@@ -2,14 +2,15 @@
 behind the loop.
 
 In ``for i { x = …; for s { x = f(x); } sum += x; }`` iterations have nothing to do with each other but for the sum,
-whose order stays (loop distribution: Kennedy and McKinley, "Loop distribution with arbitrary control flow", 1990). With
-``x_all[i]`` in place of ``x``, threads share the loop, and the sum has one of its own behind it. That holds for paths of
-a simulation and what they are averaged to, for particles and their energy, for items and the list that they go to.
+whose order stays (loop distribution: Kennedy and McKinley, "Loop distribution with arbitrary control flow", 1990).
+With ``x_all[i]`` in place of ``x``, threads share the loop, and the sum has one of its own behind it. That holds for
+paths of a simulation and what they are averaged to, for particles and their energy, for items and the list that they go
+to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import prod
 
@@ -32,14 +33,17 @@ from scopt.scheduler.passes.row_results import Row, split_rows
 _HANDED = Fraction(1, 16)
 # Of what an iteration takes, what keeps its order may take at most: two threads gain a quarter then.
 _TAIL = Fraction(1, 2)
+# Of what such iterations take, what else a region does may take at most, where one thread has the original (chosen).
+_REST = Fraction(1, 8)
 
 
 class Tails(Struct, frozen=True, eq=False):
     """A SCoP with cells for what is handed to tails; its schedule is the source's order, but that tails stand behind
-    their loops. free: the statements that stay in these, for threads."""
+    their loops. free: the statements that stay in these, for threads; most: they do nearly all of the work."""
 
     expansion: Expansion
     free: frozenset[str]
+    most: bool
 
 
 def tails_apart(scop: Scop, deps: Dependences, machine: Machine) -> Tails | None:
@@ -68,7 +72,9 @@ def tails_apart(scop: Scop, deps: Dependences, machine: Machine) -> Tails | None
     for row in rows:
         tree = split_rows(tree, row)
     free = frozenset(name for row in rows for name in row.statements.keys() - row.tail)
-    return Tails(Expansion(replace(made, schedule=trees.build(tree)), sizes), free)
+    others = (one.name for one in scop.statements if not any(one.name in row.statements for row in rows))
+    most = _time(scop, others, 0, machine) <= _REST * _time(scop, free, 0, machine)
+    return Tails(Expansion(replace(made, schedule=trees.build(tree)), sizes), free, most)
 
 
 def _tail(deps: Dependences, lines: Lines) -> frozenset[str]:
@@ -91,9 +97,9 @@ def _tail(deps: Dependences, lines: Lines) -> frozenset[str]:
 def _binding(deps: Dependences, lines: Lines) -> Iterator[Dependence]:
     """The dependences between statements of a loop, but for those between live ranges of private cells."""
     for one in deps.select("flow", "anti", "output"):
-        if {one.source, one.sink} <= lines.statements.keys():
-            if one.kind == "flow" or not lines.scop.arrays[one.array].private:
-                yield one
+        own = {one.source, one.sink} <= lines.statements.keys()
+        if own and (one.kind == "flow" or not lines.scop.arrays[one.array].private):
+            yield one
 
 
 def _with_handed(
@@ -104,14 +110,8 @@ def _with_handed(
     scop, depth = lines.scop, len(lines.loops)
     free = lines.statements.keys() - tail
     handed = _handed(deps, lines, tail)
-    counts = iterations(scop)
-
-    def time(names: Iterable[str]) -> Fraction:
-        each = ((scop.statement(name), prod(counts[name][depth:], start=1)) for name in names)
-        return sum((instance_cost(one.body, machine) * count for one, count in each), Fraction(0))
-
-    mine, others = time(free), time(tail)
-    moved = sum((handed_cost(machine, size) for size in _sizes(lines, tail, free, counts)), Fraction(0))
+    mine, others = (_time(scop, some, depth, machine) for some in (free, tail))
+    moved = sum((handed_cost(machine, size) for size in _sizes(lines, tail, free)), Fraction(0))
     if others + 2 * moved > _TAIL * mine or 2 * moved > _HANDED * mine:
         return None
     if not _is_forked_once(deps, lines):
@@ -124,6 +124,14 @@ def _with_handed(
         made, own = found
         sizes.update(own)
     return made, sizes
+
+
+def _time(scop: Scop, names: Iterable[str], depth: int, machine: Machine) -> Fraction:
+    """Nanoseconds that some statements take in one iteration of the loops around, so many of them, on one core."""
+    counts, total = iterations(scop), Fraction(0)
+    for name in names:
+        total += instance_cost(scop.statement(name).body, machine) * prod(counts[name][depth:], start=1)
+    return total
 
 
 def _handed(deps: Dependences, lines: Lines, tail: frozenset[str]) -> list[Array]:
@@ -139,7 +147,9 @@ def _with_cells(
     """The SCoP with cells for each iteration of a loop, and of those inside of it that compute the values anew, in the
     place of a private array's, and their sizes; None where that can't be."""
     inside = lines.statements.keys()
-    ends = [(one.source in inside, one.sink in inside) for one in deps.strict().select("flow") if one.array == array.name]
+    ends = [
+        (one.source in inside, one.sink in inside) for one in deps.strict().select("flow") if one.array == array.name
+    ]
     within = Dependences(tuple(one for one in deps.strict().all if {one.source, one.sink} <= inside))
     own = replace(lines.scop, statements=tuple(lines.statements.values()))
     levels = common_depth(own, within, array) if all(a == b for a, b in ends) and not array.pointer else 0
@@ -162,11 +172,9 @@ def _with_cells(
     return replace(made, statements=statements, arrays=arrays, kills=kills), {name: sizes}
 
 
-def _sizes(
-    lines: Lines, tail: frozenset[str], free: Iterable[str], counts: Mapping[str, tuple[int, ...]]
-) -> Iterator[int]:
+def _sizes(lines: Lines, tail: frozenset[str], free: Iterable[str]) -> Iterator[int]:
     """Bytes that an iteration hands to its tail, array by array: cells that both access."""
-    written: dict[str, int] = {}
+    counts, written = iterations(lines.scop), dict[str, int]()
     for name in free:
         times = prod(counts[name][len(lines.loops) :], start=1)
         for access in lines.scop.statement(name).accesses:
