@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import prod
 
+import islpy as isl
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -23,6 +24,8 @@ from scopt.machine import Machine
 from scopt.machine.costs import handed_cost, instance_cost
 from scopt.poly import trees
 from scopt.poly.array_extents import extents
+from scopt.poly.isl_utils import SET, constant_pw_aff, sets_of, union_of_sets
+from scopt.poly.row_extents import only_for
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.loop_values import iterations
 from scopt.scheduler.passes.expansion import Expansion, common_depth, new_name, with_cells
@@ -33,6 +36,8 @@ from scopt.scheduler.passes.row_results import Row, split_rows
 _HANDED = Fraction(1, 16)
 # Of what an iteration takes, what keeps its order may take at most: two threads gain a quarter then.
 _TAIL = Fraction(1, 2)
+# Bytes that handed values take at most (chosen: several times what caches hold; more may be more than there is).
+_MEMORY = 1 << 28
 # Of what such iterations take, what else a region does may take at most, where one thread has the original (chosen).
 _REST = Fraction(1, 8)
 
@@ -159,8 +164,11 @@ def _with_cells(
     iterators = range(lines.row, levels)
     users = [one for one in made.statements if any(access.array == array.name for access in one.accesses)]
     cells = {one.name: with_cells(one, array, name, iterators) for one in users if one.name in inside}
-    sizes = extents(made, [a.relation for one in cells.values() for a in one.accesses if a.array == name])
-    if sizes is None:
+    relations = [a.relation for one in cells.values() for a in one.accesses if a.array == name]
+    sizes = extents(made, relations)
+    fitting = _fitting(union_of_sets(one.range() for one in relations), array)
+    made = only_for(made, fitting)
+    if sizes is None or made.context.is_empty():
         return None
     unknown = (None,) * len(sizes)
     arrays = {**made.arrays, name: Array(name, name, array.type, unknown, unknown)}
@@ -170,6 +178,27 @@ def _with_cells(
         kills = tuple(one for one in kills if all(access.array != array.name for access in one.accesses))
     statements = tuple(cells.get(one.name, one) for one in made.statements)
     return replace(made, statements=statements, arrays=arrays, kills=kills), {name: sizes}
+
+
+def _fitting(cells: isl.UnionSet, array: Array) -> isl.Set:
+    """The parameters with which cells take no more memory than anybody may want to spend on them."""
+    (whole,) = sets_of(cells)
+    left, lengths = _MEMORY // _bytes(array), list[isl.PwAff]()
+    for k in range(whole.dim(SET)):
+        size = whole.dim_max(k).add(constant_pw_aff(1))
+        if size.is_cst() and size.n_piece() == 1:
+            left //= max(int(size.max_val().to_python()), 1)
+        else:
+            lengths.append(size)
+    params = whole.params() if left else isl.Set.empty(whole.params().get_space())
+    for size in lengths:
+        each = constant_pw_aff(int(left ** (1 / len(lengths))))
+        params = params.intersect(each.sub(size).nonneg_set())
+    return params
+
+
+def _bytes(array: Array) -> int:
+    return max((array.type.bits or 64) // 8, 1)
 
 
 def _sizes(lines: Lines, tail: frozenset[str], free: Iterable[str]) -> Iterator[int]:
@@ -183,7 +212,7 @@ def _sizes(lines: Lines, tail: frozenset[str], free: Iterable[str]) -> Iterator[
     read = {access.array: lines.scop.arrays[access.array] for name in sorted(tail) for access in _reads(lines, name)}
     for name, array in read.items():
         if name in written:
-            yield written[name] * max((array.type.bits or 64) // 8, 1)
+            yield written[name] * _bytes(array)
 
 
 def _reads(lines: Lines, name: str) -> Iterator[Access]:
