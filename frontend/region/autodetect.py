@@ -28,7 +28,9 @@ from scopt.ir.scop import Scop
 from scopt.poly.bands import band_nodes, ordered, with_properties
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import operation_limit, sets_of
+from scopt.poly.loop_order import statements_in_order
 from scopt.poly.reductions import Reorder, updates_of
+from scopt.poly.source_loops import source_loops
 
 # isl's elementary operations for one extraction: what needs more is no candidate.
 MAX_OPERATIONS = 10_000_000
@@ -197,6 +199,13 @@ def without_gain(scop: Scop, statements: frozenset[str]) -> str | None:
     for node in band_nodes(with_properties(scop, dependences_of, scop.schedule)):
         if any(node.band_member_get_coincident(k) for k in range(node.band_n_member())):
             parallel |= {part.get_tuple_name() for part in sets_of(node.get_domain())}
+    if statements <= parallel:
+        return None
+    loops, deps = source_loops(scop), dependences(scop, updates=updates_of(scop, Reorder.SAFE))
+    for around in {own[:depth] for own in loops.values() for depth in range(1, len(own) + 1)}:
+        inside = {name for name in statements if loops[name][: len(around)] == around}
+        # what keeps a loop in order may stand behind it
+        parallel |= inside - statements_in_order(scop, deps, around) if inside - parallel else set()
     return min(statements - parallel, default=None)
 
 

@@ -19,12 +19,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.ir.nest import Expr
-from scopt.ir.scop import Access, Array, Dependence, Dependences, Scop
+from scopt.ir.scop import Access, Array, Dependences, Scop
 from scopt.machine import Machine
 from scopt.machine.costs import handed_cost, instance_cost
 from scopt.poly import trees
 from scopt.poly.array_extents import extents
 from scopt.poly.isl_utils import SET, constant_pw_aff, sets_of, union_of_sets
+from scopt.poly.loop_order import statements_in_order
 from scopt.poly.row_extents import only_for
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.loop_values import iterations
@@ -61,7 +62,7 @@ def tails_apart(scop: Scop, deps: Dependences, machine: Machine) -> Tails | None
             continue
         inside = {one.name: one for one in scop.statements if loops[one.name][: len(own)] == own}
         lines = Lines(scop, own, inside)
-        tail = _tail(deps, lines)
+        tail = statements_in_order(scop, deps, own)
         if not tail:
             done.add(own)  # threads share it as it is
             continue
@@ -80,31 +81,6 @@ def tails_apart(scop: Scop, deps: Dependences, machine: Machine) -> Tails | None
     others = (one.name for one in scop.statements if not any(one.name in row.statements for row in rows))
     most = _time(scop, others, 0, machine) <= _REST * _time(scop, free, 0, machine)
     return Tails(Expansion(replace(made, schedule=trees.build(tree)), sizes), free, most)
-
-
-def _tail(deps: Dependences, lines: Lines) -> frozenset[str]:
-    """The statements of a loop that have to wait for other iterations, and all that wait for these."""
-    edges, waiting = dict[str, set[str]](), set[str]()
-    for one in _binding(deps, lines):
-        carried = not lines.carried(one.relation).is_empty()
-        if carried or (one.source != one.sink and lines.has_inside(one)):
-            edges.setdefault(one.source, set()).add(one.sink)
-        if carried:
-            waiting.add(one.sink)
-    todo = [*waiting]
-    while todo:
-        more = edges.get(todo.pop(), set()) - waiting
-        waiting |= more
-        todo += more
-    return frozenset(waiting)
-
-
-def _binding(deps: Dependences, lines: Lines) -> Iterator[Dependence]:
-    """The dependences between statements of a loop, but for those between live ranges of private cells."""
-    for one in deps.select("flow", "anti", "output"):
-        own = {one.source, one.sink} <= lines.statements.keys()
-        if own and (one.kind == "flow" or not lines.scop.arrays[one.array].private):
-            yield one
 
 
 def _with_handed(
@@ -221,10 +197,5 @@ def _reads(lines: Lines, name: str) -> Iterator[Access]:
 
 def _is_forked_once(deps: Dependences, lines: Lines) -> bool:
     """Whether each loop around keeps its order anyway: threads would share that one else."""
-    loops = source_loops(lines.scop)
-    for depth in range(1, len(lines.loops)):
-        around = lines.loops[:depth]
-        inside = {one.name: one for one in lines.scop.statements if loops[one.name][:depth] == around}
-        if not _tail(deps, Lines(lines.scop, around, inside)):
-            return False
-    return True
+    around = (lines.loops[:depth] for depth in range(1, len(lines.loops)))
+    return all(statements_in_order(lines.scop, deps, one) for one in around)
