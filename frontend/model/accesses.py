@@ -388,12 +388,11 @@ class AccessCollector(Struct):
 
     def add(self, array: Array, kind: AccessKind, cells: isl.Set, node: Any) -> None:
         """Note an access. Iterators of loops inside the statement are parameters until the loops end."""
-        if array.rank and self.has_loops and kind == "read":
-            cells = self.covered.left(array, cells)
-        elif array.rank and self.has_loops and kind == "write":
-            self.covered.write(array.name, cells)
         if array.rank and self.has_loops:
             self.covered.passed(array, cells)
+            if kind == "write":
+                self.covered.write(array.name, cells)
+            cells = self.covered.left(array, cells) if kind == "read" else cells
         bound = any(cells.find_dim_by_name(PARAM, name) >= 0 for name in self.met)  # by a value that nobody knows
         if kind == "write" and (self.conditional or bound):
             kind = "may-write"
