@@ -13,6 +13,7 @@ from scopt.ir.scop import Scop
 from scopt.poly.bands import with_properties_below
 from scopt.poly.isl_utils import PARAM, sets_of
 from scopt.scheduler.decisions.arbiter import decide
+from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.claim_loops import PlainLoops
 from scopt.scheduler.decisions.claims import Band
 from scopt.scheduler.decisions.setting import Setting
@@ -29,6 +30,18 @@ def shares_more(setting: Setting, first: isl.ScheduleNode, second: isl.ScheduleN
         return False
     alone = sum(_cycles(setting, one) for one in (first, second))
     return alone < _LESS * _cycles(setting, both)
+
+
+def is_short_nest(setting: Setting, node: isl.ScheduleNode) -> bool:
+    """Whether a band of one member that carries nothing, inside of others, is known to have too little to do for
+    threads, and enough iterations to fill a vector."""
+    if node.band_n_member() != 1 or not node.get_schedule_depth() or not node.band_member_get_coincident(0):
+        return False
+    machine = setting.options.machine
+    if not setting.options.simd or not _has_known_size(setting.scop, node.get_domain()):
+        return False
+    work = Work.of(setting.scop, machine, node)
+    return work.trips[0] >= work.lanes and work.scalar(None, {}) < machine.fork_nanoseconds * machine.gigahertz
 
 
 def _cycles(setting: Setting, node: isl.ScheduleNode) -> float:
