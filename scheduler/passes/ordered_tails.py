@@ -10,7 +10,7 @@ to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from fractions import Fraction
 from math import prod
 
@@ -21,10 +21,11 @@ from msgspec.structs import replace
 from scopt.ir.nest import Expr
 from scopt.ir.scop import Access, Array, Dependences, Scop
 from scopt.machine import Machine
-from scopt.machine.costs import handed_cost, instance_cost
+from scopt.machine.costs import handed_cost, instance_cost, shared_work
 from scopt.poly import trees
 from scopt.poly.array_extents import extents
 from scopt.poly.isl_utils import SET, constant_pw_aff, sets_of, union_of_sets
+from scopt.poly.loop_lengths import at_estimates
 from scopt.poly.loop_order import statements_in_order
 from scopt.poly.row_extents import only_for
 from scopt.poly.source_loops import Loops, source_loops
@@ -95,7 +96,7 @@ def _with_handed(
     moved = sum((handed_cost(machine, size) for size in _sizes(lines, tail, free)), Fraction(0))
     if others + 2 * moved > _TAIL * mine or 2 * moved > _HANDED * mine:
         return None
-    if not _is_forked_once(deps, lines):
+    if not _is_forked_once(deps, lines) or _is_shared_inside(deps, lines, free, machine):
         return None
     sizes: dict[str, tuple[Expr, ...]] = {}
     for array in handed:
@@ -144,7 +145,8 @@ def _with_cells(
     sizes = extents(made, relations)
     fitting = _fitting(union_of_sets(one.range() for one in relations), array)
     made = only_for(made, fitting)
-    if sizes is None or made.context.is_empty():
+    about = {one.name: one.estimate for one in made.parameters if one.estimate is not None}
+    if sizes is None or at_estimates(made.context, about).is_empty():
         return None
     unknown = (None,) * len(sizes)
     arrays = {**made.arrays, name: Array(name, name, array.type, unknown, unknown)}
@@ -193,6 +195,19 @@ def _sizes(lines: Lines, tail: frozenset[str], free: Iterable[str]) -> Iterator[
 
 def _reads(lines: Lines, name: str) -> Iterator[Access]:
     return (access for access in lines.scop.statement(name).accesses if access.kind == "read")
+
+
+def _is_shared_inside(deps: Dependences, lines: Lines, free: Collection[str], machine: Machine) -> bool:
+    """Whether threads can share loops inside of an iteration that do most of its work, and enough to be forked for."""
+    scop, depth, loops = lines.scop, len(lines.loops), source_loops(lines.scop)
+    inner = {loops[name][:deep] for name in free for deep in range(depth + 1, len(loops[name]) + 1)}
+    shared = set[str]()
+    for around in sorted(inner, key=len):
+        inside = {name for name in free if loops[name][: len(around)] == around} - shared
+        own = _time(scop, inside, len(around) - 1, machine)
+        if inside and own > shared_work(machine) and not inside & statements_in_order(scop, deps, around):
+            shared |= inside
+    return 2 * _time(scop, shared, depth, machine) > _time(scop, free, depth, machine)
 
 
 def _is_forked_once(deps: Dependences, lines: Lines) -> bool:
