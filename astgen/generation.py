@@ -182,22 +182,15 @@ def _small_loops(program: Program, setting: Setting) -> Program:
 
 
 def _worth(program: Program, setting: Setting) -> Program:
+    forms, machine = (program.scop, program.marked, program.nest), setting.options.machine
     if not setting.judged:
-        return program if setting.wishes else _with_threads(program, setting)
-    weights, machine = program.lowered.weights, setting.options.machine
-    worth = check_nest(program.source, program.scop, program.marked, program.nest, weights, machine)
+        condition = "" if setting.wishes else threads_condition(*forms, setting.options, shared=setting.shared)
+        return replace(program, condition=condition)
+    worth = check_nest(program.source, *forms, program.lowered.weights, machine, shared=setting.shared)
     if worth.alone and worth.condition:
         worth = least_size_alone(program.source, program.marked, program.loops, program.nest, machine, worth)
     check_sizes(program.source, worth)
     return replace(program, nest=worth.nest, condition=worth.condition)
-
-
-def _with_threads(program: Program, setting: Setting) -> Program:
-    """What somebody asks for, or measures, runs with one thread, too."""
-    options = setting.options
-    if options.schedule_file or options.decisions or options.tile_sizes or not options.parallel:
-        return program
-    return replace(program, condition=threads_condition(program.scop, program.marked, program.nest, options.machine))
 
 
 def _stepping_loops(program: Program, setting: Setting) -> Program:
@@ -281,8 +274,9 @@ def _kept_loops(program: Program, setting: Setting) -> Program:
 
 
 def _shifted_rows(program: Program, setting: Setting) -> Program:
-    nest = with_shifted_rows_apart(program.scop, program.nest) if setting.options.simd else program.nest
-    return replace(program, nest=nest)
+    return (
+        replace(program, nest=with_shifted_rows_apart(program.scop, program.nest)) if setting.options.simd else program
+    )
 
 
 def _lanes_apart(program: Program, setting: Setting) -> Program:
@@ -328,7 +322,8 @@ def _common_reads(program: Program, setting: Setting) -> Program:
 
 
 def _two_forms(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_two_forms(program.nest))
+    alone = setting.shared and program.condition  # the original is the form for one thread
+    return program if alone else replace(program, nest=with_two_forms(program.nest))
 
 
 def _least_size(program: Program, setting: Setting) -> Program:

@@ -11,10 +11,12 @@ from scopt.options import Options
 class Setting(Struct, frozen=True, eq=False):
     """wishes: loops that pragmas name.
     judged: nobody asks for it, so that it has to pay. sized: small sizes get the original.
-    beside: names by which one thread reaches memory between two runs of the region; None if that isn't known."""
+    beside: names by which one thread reaches memory between two runs of the region; None if that isn't known.
+    shared: it is transformed for threads: one alone has the original."""
 
     options: Options
     wishes: tuple[LoopDirective, ...]
     judged: bool
     sized: bool = False
     beside: frozenset[str] | None = frozenset()
+    shared: bool = False

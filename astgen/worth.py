@@ -40,6 +40,7 @@ from scopt.ir.nest import Block, Compare, Condition, Const, Expr, For, LoopNest,
 from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import SKEWED_FORKS, instance_cost, least_region, threads_cost
+from scopt.options import Options
 from scopt.poly.isl_utils import PARAM
 
 # Iterations up to which compilers unroll a loop (gcc: max-completely-peel-times),
@@ -95,9 +96,11 @@ def check_nest(
     nest: LoopNest,
     weights: Mapping[str, tuple[str, int]],
     machine: Machine,
+    *,
+    shared: bool = False,
 ) -> Worth:
     """The nest with the condition under which it pays. source: the SCoP as it was scheduled; scop: with the statements
-    that the nest runs. weights: as in `add_work_guards`.
+    that the nest runs. weights: as in `add_work_guards`. shared: threads have to pay.
 
     Raises NotWorth where it never does, Simpler where another form is likely to do better.
     """
@@ -112,20 +115,27 @@ def check_nest(
         message = "left as it was: most of its work would be done in loops that gain nothing"
         raise NotWorth(Remark("missed", "region.no-gain", message, scop.location, f"{_MARK} if you want to see it"))
     worth = _from_size_on(source, scop, nest, statement_costs(scop, weights, machine), machine)
-    if gains(scop, marked, nest, threads=False):
+    if gains(scop, marked, nest, threads=False) and not shared:
         return replace(worth, alone=True, never=worth.never and bool(worth.condition))
     threads = _threads(scop)
     return replace(worth, condition=f"{worth.condition} && {threads}" if worth.condition else threads)
 
 
-def threads_condition(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machine: Machine) -> str:
-    """The condition of a region that somebody has marked: wavefronts that gain by threads alone only slow one thread
-    down, which has the loops as they were. Empty for all others."""
+def threads_condition(
+    scop: Scop, marked: MarkedSchedule, nest: LoopNest, options: Options, *, shared: bool = False
+) -> str:
+    """The condition of a region that somebody has marked, and may want to run with one thread, too: wavefronts that
+    gain by threads alone only slow that down, which has the loops as they were. So do others that are there for
+    threads: `shared`. Empty for the rest."""
+    if options.schedule_file or options.decisions or options.tile_sizes or not options.parallel:
+        return ""
+    if shared:
+        return _threads(scop)
     if marked.shapes or gains(scop, marked, nest, threads=False):
         return ""  # tiles that start at once, or whose points are interleaved, keep a thread busy, too
     slices = [loop for loop in outermost_loops(nest.body) if not loop.mark.parallel and list(_parallel(loop, ()))]
     # vectors inside of tiles find in a cache what they come back to
-    faster = 1 if any(map(has_vectors, slices)) else machine.cores
+    faster = 1 if any(map(has_vectors, slices)) else options.machine.cores
     alone = any(
         choice.mechanism == _WAVEFRONTS and choice.cycles * faster * _ABOUT > cycles
         for choice in marked.choices

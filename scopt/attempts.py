@@ -6,29 +6,29 @@ import time
 from collections.abc import Iterator
 
 import islpy as isl
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.astgen.allocation import Allocation
 from scopt.astgen.emit.emit_c import Emitted
-from scopt.astgen.generation import Watch, allocated, emitted, guard_of, lowered_program, rewritten, stand_ins
+from scopt.astgen.generation import allocated, emitted, guard_of, lowered_program, rewritten, stand_ins
 from scopt.astgen.lower.strip_dependences import apart
 from scopt.astgen.rewrite_setting import Setting
 from scopt.astgen.worth import NotWorth, Simpler, check_source
 from scopt.check.program import check_program
 from scopt.diagnostics import InputError, Remark, ScoptError
+from scopt.form_work import LeftAlone, NotCarried, Work, brings
 from scopt.frontend.region.surroundings import words_beside
 from scopt.frontend.syntax.unit import Region
 from scopt.ir.decisions import Alternative, Decision
-from scopt.ir.marked_schedule import MarkedSchedule, loop_of
+from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
-from scopt.ir.scop import Dependences, Scop
+from scopt.ir.scop import Dependences
 from scopt.options import Options
 from scopt.poly.bands import band_nodes
 from scopt.poly.isl_utils import operation_limit, sets_of
 from scopt.poly.legality import check_marks, check_order
 from scopt.poly.restructure import has_inner_bands
-from scopt.poly.source_loops import source_loops
 from scopt.rewritten_scop import (
     MAX_OPERATIONS,
     reorder_of,
@@ -37,16 +37,19 @@ from scopt.scheduler import get_scheduler
 from scopt.scheduler.base import UNSCHEDULED, Scheduler, ScheduleResult
 from scopt.scheduler.decisions.decider import Decider, Given
 from scopt.scheduler.influence.asked import asked_loops
-from scopt.scheduler.influence.guidance import Guidance, NotHonoured, check_wishes, complaints
+from scopt.scheduler.influence.guidance import NotHonoured, check_wishes, complaints
 from scopt.scheduler.passes.band_passes import apply_passes
 from scopt.scheduler.passes.grouping import with_compounds
 from scopt.scheduler.passes.plain_nests import is_mixed, without_mixed_loops
-from scopt.scheduler.passes.vector_share import in_vectors, is_plain, is_skewed, running_together, vector_share
+from scopt.scheduler.passes.vector_share import (
+    is_plain,
+    is_skewed,
+    vector_share,
+)
 from scopt.simpler_forms import any_order, same_order
-from scopt.stage_clock import Clock
 from scopt.taken_apart import EXCHANGE_OPERATIONS, exchanging, is_tiled_in_time
 from scopt.tell.choices import bands_apart, choice_remarks, scenario_remarks
-from scopt.tell.reordered import kept_in_order, reducible, reordered
+from scopt.tell.reordered import kept_in_order, reordered
 
 # What is asked of a region: in which order its instances run before the passes.
 ORDER = "order"
@@ -56,94 +59,6 @@ _LESS = 0.9
 # Of more statements no scheduler makes a schedule in a minute: rounds of ciphers, unrolled code. Their loops stay in
 # the order of the source, and may still run in parallel.
 MOST_STATEMENTS = 100
-
-
-class LeftAlone(Exception):
-    """A region stays as it was. remark: why."""
-
-    def __init__(self, remark: Remark) -> None:
-        super().__init__(remark.message)
-        self.remark = remark
-
-
-class Work(Struct, frozen=True, eq=False):
-    """What is to be done about a SCoP. guide: the user's wishes. fixed: the user's schedule tree, if there is one.
-
-    judged: nobody asks for the region's transformation, so that it has to pay. sized: nobody asks for its loops at any
-    size, so that small ones get the original. clock: told of each stage; watch: sees
-    what each step makes. carried: scalars that the SCoP has for rows beside each other alone; apart: arrays that it has
-    for rows that are independent of each other alone; in_order: the schedule is its own; tables: arrays that it
-    has for threads' copies alone; lanes: the statements that it is for, which have to be in vector loops; own: local
-    arrays that it has for threads alone. decider: who decides, with what was decided before. schedules: what
-    schedulers have answered, or raised, by options.
-    """
-
-    scop: Scop
-    deps: Dependences
-    region: Region
-    options: Options
-    guide: Guidance
-    fixed: isl.Schedule | None
-    judged: bool
-    sized: bool
-    clock: Clock
-    watch: Watch
-    carried: frozenset[str] = frozenset()
-    decider: Decider = field(default_factory=Decider)
-    apart: frozenset[str] = frozenset()
-    in_order: bool = False
-    tables: frozenset[str] = frozenset()
-    work: frozenset[str] = frozenset()
-    lanes: frozenset[str] = frozenset()
-    own: frozenset[str] = frozenset()
-    schedules: list[tuple[Options, ScheduleResult | Exception]] = field(default_factory=list)
-
-    def left(self, remark: Remark) -> LeftAlone:
-        """With a hint at what --reassociate would reorder."""
-        found = reducible(self.scop, reorder_of(self.options)) if remark.id == "region.no-gain" else ""
-        if found:
-            hint = f"{remark.hint}; give --reassociate if the last digits don't matter of the {found}"
-            remark = replace(remark, hint=hint)
-        return LeftAlone(remark)
-
-
-class NotCarried(Exception):
-    """A scalar that rows carry isn't kept by rows beside each other, or rows with results of their own aren't run
-    together."""
-
-
-def rows_scalars(marked: MarkedSchedule) -> frozenset[str]:
-    """The scalars that rows beside each other have one of each."""
-    return frozenset(name for one in marked.strips.values() if not one.vectors for name in one.scalars)
-
-
-def _brings(work: Work, marked: MarkedSchedule) -> bool:
-    """Whether what the statements' form is for has come of it."""
-    loops = [loop_of(mark) for mark in marked.marks.values()]
-    copies = {one.array for loop in loops for one in loop.reductions if one.whole or loop.parallel}
-    private = {name for loop in loops if loop.parallel for name in loop.private}
-    buffers = {one.array for strips in marked.strips.values() for one in strips.buffers}
-    return (
-        work.carried <= rows_scalars(marked)
-        and work.tables <= copies
-        and work.work <= buffers
-        and work.lanes <= in_vectors(marked)
-        and work.own <= private
-        and _is_apart(work, marked)
-    )
-
-
-def _is_apart(work: Work, marked: MarkedSchedule) -> bool:
-    """Whether what rows do besides handing on their results runs in parallel, in vectors or several rows at a time."""
-    users = [one for one in work.scop.statements if any(access.array in work.apart for access in one.accesses)]
-    loops, depth = source_loops(work.scop), min((len(one.iterators) for one in users), default=0)
-    around = {loops[one.name][:depth] for one in users}
-    deep = {name for name, own in loops.items() if len(own) > depth and own[:depth] in around}
-    most = max((len(loops[name]) for name in deep), default=0)
-    takers = {one.name for one in users if not any(a.is_write and a.array in work.apart for a in one.accesses)}
-    return not users or {name for name in deep if len(loops[name]) == most or name not in takers} <= running_together(
-        marked
-    )
 
 
 class Generated(Struct, frozen=True, eq=False):
@@ -219,7 +134,7 @@ def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
     with clock("bands"):
         hopes = asked_loops(scop, proposed.scenario) if options.simd and not work.guide.loops else ()
         marked = apply_passes(scop, deps, proposed.tree, options, work.guide.loops, hopes, watch)
-        if not _brings(work, marked):
+        if not brings(work, marked):
             raise NotCarried
         original = None if work.in_order else _better_original(work, options, proposed, marked, grouped)
         decider, better = work.decider.fresh(), original is not None
@@ -234,7 +149,7 @@ def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
             decider.check_all_asked()
         if _is_free(work, options) and not work.in_order:
             marked = without_mixed_loops(scop, marked)
-        if not _brings(work, marked):
+        if not brings(work, marked):
             raise NotCarried
     if _may_be_taken_apart(work, options) and not is_tiled_in_time(marked):
         raise LeftAlone(exchanging(scop))
@@ -248,7 +163,9 @@ def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
     with clock("generate"):
         lowered = lowered_program(scop, deps, marked, options.machine, watch)
         program = rewritten(
-            lowered, Setting(options, work.guide.loops, work.judged, work.sized, words_beside(work.region)), watch
+            lowered,
+            Setting(options, work.guide.loops, work.judged, work.sized, words_beside(work.region), work.shared),
+            watch,
         )
     check_wishes(scop, marked, program.loops, stand_ins(program), work.guide.loops)
     with clock("print"):

@@ -18,6 +18,7 @@ from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.passes.carrying import carry
 from scopt.scheduler.passes.expansion import Expansion, expand
 from scopt.scheduler.passes.forwarding import forward
+from scopt.scheduler.passes.ordered_tails import Tails, tails_apart
 from scopt.scheduler.passes.own_arrays import OwnArrays, own_arrays
 from scopt.scheduler.passes.private_tables import Tabulated, tabulated
 from scopt.scheduler.passes.rolling_rows import Rolled, rolled
@@ -161,6 +162,17 @@ def work_rows_scop(scop: Scop, deps: Dependences, options: Options) -> tuple[Exp
         return None
 
 
+def tails_scop(scop: Scop, deps: Dependences, options: Options) -> Tails | None:
+    """The SCoP with what keeps loops in order behind them, where these do much else; None if there are no such."""
+    if not options.parallel:
+        return None
+    try:
+        with operation_limit(MAX_OPERATIONS):
+            return tails_apart(scop, deps, options.machine)
+    except isl.Error:  # too much for what it may gain
+        return None
+
+
 def rewriting_fault(scop: Scop, rewritten: Expansion) -> Exception | None:
     """Why it can't be shown that a rewritten SCoP computes what the original does; None if it can."""
     try:
@@ -193,6 +205,8 @@ def reorder_of(options: Options) -> Reorder:
 
 def with_memory(outcome: Outcome, expansion: Expansion) -> Outcome:
     """The outcome with the expanded arrays' memory."""
+    if not expansion.extents:
+        return outcome
     needed = (*allocations(expansion.scop, expansion.extents), *outcome.allocations)
     helpers = (*outcome.helpers, *(helper for one in needed for helper in one.helpers))
     return replace(outcome, allocations=needed, helpers=helpers, definitions=(INCLUDE, *outcome.definitions))

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from scopt.astgen.emit.math_functions import is_math_declaration
 from scopt.astgen.generation import Watch
-from scopt.attempts import NotCarried, given_up_remark
+from scopt.attempts import given_up_remark
 from scopt.diagnostics import InputError, Remark
+from scopt.form_work import NotCarried
 from scopt.frontend.syntax.unit import Region
 from scopt.ir.decisions import Alternative
 from scopt.ir.scop import Dependences, Scop
@@ -28,6 +29,7 @@ from scopt.rewritten_scop import (
     rows_scops,
     tables_fault,
     tables_scop,
+    tails_scop,
     totals_scop,
     with_memory,
     work_rows_scop,
@@ -48,14 +50,16 @@ ROLLED = "with cells for what rows hand on"
 OWN = "with arrays of iterations' own"
 WORK_ROWS = "with work arrays of rows' own, and their results in cells"
 EXTREMA, EXTREMA_SPLIT = "with extrema of rows in cells", "with extrema of rows in cells, in order"
+TAILS = "with what keeps the order behind loops"
 ROWS, SPLIT = "with results of rows in cells", "with results of rows in cells, in order"
 
 
 class Form(Struct, frozen=True, eq=False):
     """Statements in one form. made: how they were rewritten; None: they are as they were read. carried: the scalars
     that are for rows beside each other alone; tables: the arrays that are for threads' copies alone; apart: those that
-    are for rows that run together alone; work: those that are for strips' buffers alone; own: local ones for
-    threads alone; in_order: the schedule is its own. fault: why another form was given up."""
+    are for rows that run together alone; work: those that are for strips' buffers alone; own: local ones for threads
+    alone; threads: the statements that threads are to share, shared: which do nearly all of the work; in_order: the
+    schedule is its own. fault: why another form was given up."""
 
     name: str
     scop: Scop
@@ -67,6 +71,8 @@ class Form(Struct, frozen=True, eq=False):
     work: frozenset[str] = frozenset()
     lanes: frozenset[str] = frozenset()
     own: frozenset[str] = frozenset()
+    threads: frozenset[str] = frozenset()
+    shared: bool = False
     before: Scop | None = None
     in_order: bool = False
     fault: Exception | None = None
@@ -154,6 +160,7 @@ class Forms(Struct, frozen=True, eq=False):
                 CARRYING, carrying.scop, dependences_of(carrying.scop, self.options), carrying, carried, in_order=True
             )
         yield from self.with_rolled()
+        yield from self.with_tails()
         yield Form(READ, self.scop, self.deps, fault=fault)
 
     def with_own(self, tables: Tabulated | None) -> Iterator[Form]:
@@ -176,6 +183,15 @@ class Forms(Struct, frozen=True, eq=False):
         if found is not None and made is not None:
             deps = dependences_of(made.scop, self.options)
             yield Form(ROLLED, made.scop, deps, made, lanes=found.statements, before=found.before, in_order=True)
+
+    def with_tails(self) -> Iterator[Form]:
+        """The one with what keeps loops in order behind them."""
+        with self.clock("dependences"):
+            found = tails_scop(self.scop, self.deps, self.options)
+            made = self.watch("tails", found.expansion if found is not None else None)
+        if found is not None and made is not None:
+            deps = dependences_of(made.scop, self.options)
+            yield Form(TAILS, made.scop, deps, made, threads=found.free, shared=found.most, in_order=True)
 
     def with_totals(self) -> Iterator[Form]:
         """The one with totals of what nests accumulate."""
@@ -264,7 +280,11 @@ class Forms(Struct, frozen=True, eq=False):
         if form.made is not None and outcome.text is not None and not self.is_shown(form):
             message = "left as it was: it can't be shown that scalars, or cells, hold what rows carry"
             return self.left("internal.error", message, "please report this")
-        if (form.apart or form.work or form.lanes) and form.made is not None and outcome.text is not None:
+        if (
+            (form.apart or form.work or form.lanes or form.threads)
+            and form.made is not None
+            and outcome.text is not None
+        ):
             return with_memory(outcome, form.made)
         if form.fault is None:
             return outcome

@@ -11,10 +11,11 @@ from scopt.astgen.gaining_share import gains_too_little
 from scopt.astgen.generation import Watch
 from scopt.astgen.guard import guard_helpers
 from scopt.astgen.guard_counters import counter_definitions, counter_name
-from scopt.attempts import Generated, LeftAlone, Work, first_line, first_that_works
+from scopt.attempts import Generated, first_line, first_that_works
 from scopt.clause_words import expanded_words, without_directives
 from scopt.decision_file import DecisionDocument, decider_of, decision_text
 from scopt.diagnostics import InputError, Refusal, Remark
+from scopt.form_work import LeftAlone, Work
 from scopt.frontend.extract import extract
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import apply_directives
@@ -113,8 +114,9 @@ def _analysed(
         with clock("check schedule"):
             fixed = checked_tree(scop, deps, given.schedule) if given.schedule is not None else None
         guide = guidance(scop, deps.strict(), options, number)
-        own = (form.carried, decider, form.apart, form.in_order, form.tables, form.work, form.lanes, form.own)
-        return _outcome(Work(scop, deps, region, options, guide, fixed, judged, sized, clock, watch, *own))
+        meant = (decider, form.apart, form.in_order, form.tables, form.work, form.lanes, form.own, form.threads)
+        about = (guide, fixed, judged, sized, clock, watch, form.carried, *meant, form.shared)
+        return _outcome(Work(scop, deps, region, options, *about))
 
     try:
         with clock("extract"):

@@ -40,8 +40,7 @@ class AccessCollector(Struct):
       it; covered: cells of arrays likewise, in statements with loops.
     values: variables that keep the value that they have; once: those that will, once they are set; met: all of these.
     divided: references to arrays that hold rows, and what stands in their place; scattered: those of what stands there
-      that may be to any cell, and why.
-    branches: by the reference, the cells of writes that only their conditions make may-writes.
+      that may be to any cell, and why. branches: by the reference, cells that only a condition may leave unwritten.
     added_to: references to cells whose writes keep something of what was there, so that these aren't covered by them.
     """
 
@@ -389,10 +388,11 @@ class AccessCollector(Struct):
 
     def add(self, array: Array, kind: AccessKind, cells: isl.Set, node: Any) -> None:
         """Note an access. Iterators of loops inside the statement are parameters until the loops end."""
-        if array.rank and self.has_loops and kind == "read":
-            cells = self.covered.left(array, cells)
-        elif array.rank and self.has_loops and kind == "write" and node not in self.added_to:
-            self.covered.write(array.name, cells)
+        if array.rank and self.has_loops:
+            self.covered.passed(array, cells)
+            if kind == "write" and node not in self.added_to:
+                self.covered.write(array.name, cells)
+            cells = self.covered.left(array, cells) if kind == "read" else cells
         bound = any(cells.find_dim_by_name(PARAM, name) >= 0 for name in self.met)  # by a value that nobody knows
         if kind == "write" and (self.conditional or bound):
             kind = "may-write"

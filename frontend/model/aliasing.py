@@ -105,7 +105,9 @@ def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) 
     doubtful = [
         (a, b)
         for a, b in combinations(listed, 2)
-        if (a in names.written or b in names.written) and origins.may_overlap(names.symbols[a], names.symbols[b])
+        if (a in names.written or b in names.written)
+        and not region.promised.issuperset(_root(names.symbols[one]) for one in (a, b))
+        and origins.may_overlap(names.symbols[a], names.symbols[b])
     ]
     hidden = [
         (pointer, object_)
@@ -143,6 +145,11 @@ def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) 
     return replace(
         found, remarks=(*tested.remarks, *found.remarks), tests=(*tested.tests, *found.tests), holds=tested.holds
     )
+
+
+def _root(symbol: Symbol) -> str:
+    """The variable whose memory a name is, or is a member of."""
+    return (symbol.within or symbol).name
 
 
 def loaded_cells(hoisted: Iterable[tuple[Symbol, Symbol | None]]) -> tuple[Symbol, ...]:

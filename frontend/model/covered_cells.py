@@ -23,12 +23,21 @@ _PIECES = 8
 
 
 class Covered(Struct):
-    """cells: by an array's name, ``[i, n] -> { A[a, b] }``; iterators of loops inside the statement are parameters."""
+    """cells: by an array's name, ``[i, n] -> { A[a, b] }``; iterators of loops inside the statement are parameters.
+    reached: the values of parameters for which the statement has come this far, as far as references before tell: none
+    of them leaves its array."""
 
     cells: dict[str, isl.Set] = field(default_factory=dict)
+    reached: isl.Set | None = None
 
     def copy(self) -> Covered:
-        return Covered(dict(self.cells))
+        return Covered(dict(self.cells), self.reached)
+
+    def passed(self, array: Array, cells: isl.Set) -> None:
+        """A reference that has been evaluated."""
+        there = _existing(array, cells).params()
+        if not cells.params().is_subset(there):
+            self.reached = there if self.reached is None else self.reached.intersect(there)
 
     def write(self, array: str, cells: isl.Set) -> None:
         old = self.cells.get(array)
@@ -37,12 +46,10 @@ class Covered(Struct):
     def left(self, array: Array, cells: isl.Set) -> isl.Set:
         """Those of some cells that may still be as they were before the statement."""
         rest = _without(cells, self.cells.get(array.name))
-        if rest is cells or array.pointer or array.within or array.flat:
+        if rest is cells:
             return rest
-        for position, size in enumerate(array.sizes):  # there are no others
-            rest = rest.lower_bound_val(SET, position, isl.Val(0))
-            rest = rest if size is None else rest.upper_bound_val(SET, position, isl.Val(size - 1))
-        return rest
+        rest = _existing(array, rest)
+        return rest if self.reached is None else rest.intersect_params(self.reached)
 
     def branches(self, first: Covered, holds: isl.Set, second: Covered, fails: isl.Set) -> None:
         """What is covered behind a choice: what both ways write, or one that is the only one there. holds, fails:
@@ -76,6 +83,16 @@ class Covered(Struct):
             return replace(one, subscripts=project_out_params(cells, [loop.iterator, *values]))
 
         return [all_of(one) for one in found]
+
+
+def _existing(array: Array, cells: isl.Set) -> isl.Set:
+    """Those of some cells that the array has."""
+    if array.pointer or array.within or array.flat:
+        return cells
+    for position, size in enumerate(array.sizes):
+        cells = cells.lower_bound_val(SET, position, isl.Val(0))
+        cells = cells if size is None else cells.upper_bound_val(SET, position, isl.Val(size - 1))
+    return cells
 
 
 def _always(cells: isl.Set, values: Collection[str]) -> isl.Set:

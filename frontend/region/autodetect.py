@@ -31,7 +31,9 @@ from scopt.ir.scop import Scop
 from scopt.poly.bands import band_nodes, ordered, with_properties
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import operation_limit, sets_of
+from scopt.poly.loop_order import statements_in_order
 from scopt.poly.reductions import Reorder, updates_of
+from scopt.poly.source_loops import source_loops
 
 # isl's elementary operations for one extraction: what needs more is no candidate.
 MAX_OPERATIONS = 10_000_000
@@ -80,14 +82,15 @@ def detect_inside(
 
 
 class Search(Struct, frozen=True):
-    """Looks into candidates. reassociate: sums may be computed in another order. exchanging: as in `Region`. remarks:
-    why what was looked into is no SCoP as a whole."""
+    """Looks into candidates. reassociate: sums may be computed in another order. exchanging, promised: as in `Region`,
+    of what is found. remarks: why what was looked into is no SCoP as a whole."""
 
     tu: TranslationUnit
     assume_apart: bool = False
     deadline: float = float("inf")
     reassociate: bool = False
     exchanging: bool = True
+    promised: frozenset[str] = frozenset()
     remarks: list[Remark] = field(default_factory=list)
 
     def within(self, region: Region) -> Iterator[Region]:
@@ -99,6 +102,7 @@ class Search(Struct, frozen=True):
                 Remark("missed", "budget.file", message, region.location, "allow more with --file-budget")
             )
             return
+        region = replace(region, promised=self.promised)
         refusal = self.refused(region)
         if refusal is None:
             yield region
@@ -182,8 +186,8 @@ class Search(Struct, frozen=True):
                     yield from self.within(candidate)
 
     def part(self, region: Region, first: int, last: int) -> Region | None:
-        part = region_of(self.tu, region.function, region.parent, first, last + 1)
-        return replace(part, exchanging=self.exchanging) if part is not None else None
+        found = region_of(self.tu, region.function, region.parent, first, last + 1)
+        return replace(found, exchanging=self.exchanging, promised=self.promised) if found is not None else None
 
     def refused(self, region: Region) -> Remark | None:
         """Why a region can't be extracted; None if it can."""
@@ -217,6 +221,13 @@ def without_gain(scop: Scop, statements: frozenset[str]) -> str | None:
     for node in band_nodes(with_properties(scop, dependences_of, scop.schedule)):
         if any(node.band_member_get_coincident(k) for k in range(node.band_n_member())):
             parallel |= {part.get_tuple_name() for part in sets_of(node.get_domain())}
+    if statements <= parallel:
+        return None
+    loops, deps = source_loops(scop), dependences(scop, updates=updates_of(scop, Reorder.SAFE))
+    for around in {own[:depth] for own in loops.values() for depth in range(1, len(own) + 1)}:
+        inside = {name for name in statements if loops[name][: len(around)] == around}
+        # what keeps a loop in order may stand behind it
+        parallel |= inside - statements_in_order(scop, deps, around) if inside - parallel else set()
     return min(statements - parallel, default=None)
 
 

@@ -16,6 +16,7 @@ from scopt.frontend.region.parse import parse
 from scopt.frontend.region.placement import with_directives
 from scopt.frontend.region.regions import region_of, runs_between, runs_in
 from scopt.frontend.region.surroundings import beside_one_thread, with_surroundings
+from scopt.frontend.syntax.symbols import Symbol, scope_at
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.effects import effects
 from scopt.ir.walks import walk
@@ -27,7 +28,8 @@ def parts_of(regions: Iterable[Region], tu: TranslationUnit, options: Options) -
     as it was parsed for that: with macros expanded, as where nothing is marked.
 
     What a pragma takes for granted holds of what is marked, where pointers have the values that they have in front of
-    it. Inside they may have others, so parts take nothing for granted. Raises InputError as `parse` does.
+    it. Inside they may have others, so parts take it for granted of those alone that keep theirs. Raises InputError as
+    `parse` does.
     """
     starts = {region.start: region.exchanging for region in regions}
     again = parse(tu.source, tu.file, replace(options, autodetect=True), symbolic=False)
@@ -42,9 +44,24 @@ def parts_of(regions: Iterable[Region], tu: TranslationUnit, options: Options) -
 
 
 def _parts(search: Search, region: Region) -> Iterator[Region]:
-    search = replace(search, exchanging=region.exchanging)
+    search = replace(search, exchanging=region.exchanging, promised=_promised(search.tu, region))
     for candidate in runs_between(search.tu, region.function, region.parent, region.first, region.stop):
         yield from (replace(part, part=True) for part in search.within(candidate))
+
+
+def _promised(tu: TranslationUnit, region: Region) -> frozenset[str]:
+    """The names of a marked region that lead to memory of their own by its convention, in all of its parts: those of
+    arrays, and of pointers that nothing in it may change."""
+    if not region.marked:
+        return region.promised
+    done, symbols = effects(*region.items), scope_at(tu, region)
+    kept = symbols.keys() - done.changed
+    return frozenset(name for name in kept if not symbols[name].pointer or _keeps(symbols[name]))
+
+
+def _keeps(pointer: Symbol) -> bool:
+    """Whether a pointer has another value only where its name is assigned one."""
+    return pointer.kind in ("local", "parameter") and not (pointer.static or pointer.address_taken)
 
 
 def _called(tu: TranslationUnit, regions: Iterable[Region]) -> list[Any]:
@@ -73,7 +90,7 @@ def nests_of(
         for region in regions
         for run in runs
         for nest in _nests(search.tu, run, region)
-        for part in search.within(nest)
+        for part in replace(search, promised=_promised(again, region)).within(nest)
     ]
     known = with_surroundings(search.tu, found)
     return again, tuple(with_directives(part, again.directives, again.file) for part in known)

@@ -33,7 +33,8 @@ class Region(Struct, frozen=True, eq=False):
       types: the spelled types of identifiers that are no `int`.
     bare: it is the whole body of another statement, without braces: what stands in its place has to be one statement.
     pragmas: what the ``#pragma scopt`` before it and inside it ask for (they are not counted among `directives`).
-    part: found in a marked region that can't be taken as a whole. threads: it has a loop that the program's own
+    part: found in a marked region that can't be taken as a whole. promised: names that the marked region says lead to
+      memory of their own, which they do throughout it. threads: it has a loop that the program's own
       pragmas run in threads. version: it has a number in the place of a variable. beside: names by which one thread
       reaches memory between two runs of it; None if that isn't known. exchanging: loops whose iterations exchange
       pointers may be taken as a whole.
@@ -60,6 +61,7 @@ class Region(Struct, frozen=True, eq=False):
     pragmas: Directives = field(default_factory=Directives)
     bare: bool = False
     part: bool = False
+    promised: frozenset[str] = frozenset()
     threads: bool = False
     version: bool = False
     beside: frozenset[str] | None = None

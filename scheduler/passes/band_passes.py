@@ -34,6 +34,7 @@ from scopt.scheduler.decisions.prospects import (
 )
 from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.decisions.shared_parts import is_short_nest, shares_more
 from scopt.scheduler.decisions.strips import has_inner_strips, with_strips
 from scopt.scheduler.passes.band_walk import OF_LEAVES, decided
 from scopt.scheduler.passes.distribution import set_apart
@@ -66,7 +67,11 @@ class SinkLoops(Struct, frozen=True):
     keeps: ClassVar[frozenset[Fact]] = LEGAL
 
     def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
-        return _with(schedule, sink_loops(setting.scop, setting.dependences, schedule.tree, tile=self.wavefronts))
+        def short(node: isl.ScheduleNode) -> bool:
+            return is_short_nest(setting, node)
+
+        tree = sink_loops(setting.scop, setting.dependences, schedule.tree, tile=self.wavefronts, is_short=short)
+        return _with(schedule, tree)
 
 
 class Left(Struct, frozen=True):
@@ -138,7 +143,12 @@ class FuseLoops(Struct, frozen=True):
         def slows(first: isl.ScheduleNode, second: isl.ScheduleNode, beside: bool) -> bool:
             return slows_vectors(setting, first, second, beside=beside)
 
-        tree = fuse_loops(setting.scop, setting.dependences, schedule.tree, apart, streams, strips, spoils, slows)
+        def shares(first: isl.ScheduleNode, second: isl.ScheduleNode, both: isl.ScheduleNode) -> bool:
+            return shares_more(setting, first, second, both)
+
+        tree = fuse_loops(
+            setting.scop, setting.dependences, schedule.tree, apart, streams, strips, spoils, slows, shares
+        )
         return _with(schedule, tree)
 
 

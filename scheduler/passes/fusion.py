@@ -30,6 +30,8 @@ KeepsApart = Callable[[isl.ScheduleNode], bool]
 Spoils = Callable[[isl.ScheduleNode, isl.ScheduleNode], bool]
 # The same of two innermost ones, given whether the loop around them carries nothing.
 Slows = Callable[[isl.ScheduleNode, isl.ScheduleNode, bool], bool]
+# Tells of two bands, and of one in their place, whether threads that share one of the two gain more than that one does.
+Shares = Callable[[isl.ScheduleNode, isl.ScheduleNode, isl.ScheduleNode], bool]
 
 
 def fuse_loops(
@@ -41,6 +43,7 @@ def fuse_loops(
     strips: KeepsApart = lambda _node: False,
     spoils: Spoils = lambda _first, _second: False,
     slows: Slows = lambda _first, _second, _beside: False,
+    shares: Shares = lambda _first, _second, _both: False,
 ) -> isl.Schedule:
     """Fuse neighbours in sequences: parallel loops where the result is parallel, sequential ones where it is legal.
 
@@ -48,9 +51,10 @@ def fuse_loops(
     parallel loop over the rows with it in the source. strips: whether vectors of a nest with loops inside need more
     than its first member: it comes to nests of its kind alone. spoils: whether two parallel loops would be a worse
     vector loop together. slows: whether a vector loop loses by running in order with another loop; given whether the
-    rows around may run beside each other. Flags of the result have to be recomputed.
+    rows around may run beside each other. shares: whether threads lose more by a loop in order around both than it
+    gains. Flags of the result have to be recomputed.
     """
-    fusion = Fusion(scop, dependences, keeps_apart, streams, strips, spoils, slows)
+    fusion = Fusion(scop, dependences, keeps_apart, streams, strips, spoils, slows, shares)
     return build(fusion.visit(read(tree.get_root()), None))
 
 
@@ -66,10 +70,11 @@ class Fusion:
         strips: KeepsApart = lambda _node: False,
         spoils: Spoils = lambda _first, _second: False,
         slows: Slows = lambda _first, _second, _beside: False,
+        shares: Shares = lambda _first, _second, _both: False,
     ) -> None:
         self.scop, self.dependences = scop, dependences
         self.keeps_apart, self.streams, self.strips, self.spoils = keeps_apart, streams, strips, spoils
-        self.slows = slows
+        self.slows, self.shares = slows, shares
         self.loops = source_loops(scop)
         # The loops around what is visited: their instances, and the dimensions outside of the last member.
         self.around: list[tuple[isl.UnionSet, isl.MultiUnionPwAff | None]] = []
@@ -170,7 +175,20 @@ class Fusion:
         if not legal or self.gains_strips(first, prefix) != self.gains_strips(second, prefix):
             return None
         parts = (*_parts(left_rest), *_parts(right_rest))
-        return Band(isl.MultiUnionPwAff.from_union_pw_aff(member), Sequence(parts))
+        made = Band(isl.MultiUnionPwAff.from_union_pw_aff(member), Sequence(parts))
+        return None if free[0] != free[1] and self.threads_lose(first, second, made, prefix) else made
+
+    def threads_lose(self, first: Band, second: Band, made: Band, prefix: isl.MultiUnionPwAff | None) -> bool:
+        """Whether one of two innermost loops, of which threads can share the other one, would take more from them than
+        it gains beside it. Where a loop around is shared, they have that."""
+        if not (self.is_leaf(first) and self.is_leaf(second)):
+            return False
+        for whole, outside in self.around:
+            assert prefix is not None  # of loops around
+            last = prefix.get_at(0 if outside is None else int(outside.dim(OUT)))
+            if self.carries_nothing(last.intersect_domain(whole), whole, outside):
+                return False
+        return self.shares(*(self.node(one, prefix) for one in (first, second, made)))
 
     def searches_alone(self, first: Band, second: Band) -> bool:
         """Whether one of two innermost loops looks for an extremum of floating-point numbers, which is done in blocks,

@@ -42,7 +42,7 @@ def rows_apart(scop: Scop, deps: Dependences, shared: Collection[str] = ()) -> R
     deps: with reductions in any order as far as that is allowed. shared: arrays that rows compute anew, each for
     itself, which will get others in their place: that they are the same memory keeps no rows in order."""
     sizes: dict[str, tuple[Expr, ...]] = {}
-    rows: dict[tuple[str, ...], _Row] = {}
+    rows: dict[tuple[str, ...], Row] = {}
     made = scop
     for array in scop.arrays.values():
         row = _row(scop, deps, array, shared) if not array.rank and array.private and not array.pointer else None
@@ -63,7 +63,7 @@ def rows_apart(scop: Scop, deps: Dependences, shared: Collection[str] = ()) -> R
         return None
     tree = trees.read(scop.schedule.get_root())
     for row in rows.values():
-        tree = _split(tree, row) if all(_may_stand_behind(made, one, row) for one in deps.strict().all) else tree
+        tree = split_rows(tree, row) if all(_may_stand_behind(made, one, row) for one in deps.strict().all) else tree
     loops = source_loops(scop)
     several = any(len({loops[name] for name in row.deep}) > 1 for row in rows.values())
     inner = any(row.depth > 1 for row in rows.values())
@@ -71,7 +71,7 @@ def rows_apart(scop: Scop, deps: Dependences, shared: Collection[str] = ()) -> R
     return RowsApart(Expansion(made, sizes), trees.build(tree), several, inner, tails)
 
 
-class _Row(Struct, frozen=True, eq=False):
+class Row(Struct, frozen=True, eq=False):
     """The statements of a loop, and how many loops are around them, itself among them. tail: those that keep its
     iterations in order."""
 
@@ -91,18 +91,18 @@ class _Row(Struct, frozen=True, eq=False):
         return any(len(one.iterators) > max(kept, self.depth) for one in self.statements.values())
 
 
-def _outermost_rows(scop: Scop, deps: Dependences, shared: Collection[str]) -> Iterator[_Row]:
+def _outermost_rows(scop: Scop, deps: Dependences, shared: Collection[str]) -> Iterator[Row]:
     """The outermost loops whose statements in order need nothing but cells that each row has anyway."""
     loops = source_loops(scop)
     for around in dict.fromkeys(own[:1] for own in loops.values() if own):
-        row = _Row({one.name: one for one in scop.statements if loops[one.name][:1] == around}, 1)
+        row = Row({one.name: one for one in scop.statements if loops[one.name][:1] == around}, 1)
         carried = [end for one in _carried(scop, deps, row, shared) for end in (one.source, one.sink)]
         row = replace(row, tail=frozenset(carried))
         if row.tail and row.deep and row.gains:
             yield row
 
 
-def _row(scop: Scop, deps: Dependences, array: Array, shared: Collection[str]) -> _Row | None:
+def _row(scop: Scop, deps: Dependences, array: Array, shared: Collection[str]) -> Row | None:
     """The loop whose iterations compute the scalar anew, if it is a value of theirs for statements that keep them in
     order, and nothing else does."""
     users = [s for s in scop.statements if any(access.array == array.name for access in s.accesses)]
@@ -113,7 +113,7 @@ def _row(scop: Scop, deps: Dependences, array: Array, shared: Collection[str]) -
         return None
     loops = source_loops(scop)
     around = loops[users[0].name][:depth]
-    row = _Row({one.name: one for one in scop.statements if loops[one.name][:depth] == around}, depth)
+    row = Row({one.name: one for one in scop.statements if loops[one.name][:depth] == around}, depth)
     # Cells serve iterations of the loops around one after another: these had to be in order before.
     if not row.deep or not all(any(_carried(scop, deps, replace(row, depth=k))) for k in range(1, depth)):
         return None
@@ -134,7 +134,7 @@ def _writes_somewhere(statement: Statement) -> bool:
     return all(not access.relation.is_single_valued() for access in statement.accesses if access.is_write)
 
 
-def _sums(scop: Scop, deps: Dependences, row: _Row) -> Iterator[Array]:
+def _sums(scop: Scop, deps: Dependences, row: Row) -> Iterator[Array]:
     """Scalars that hand on what loops inside have computed, where these are one nest: with cells for them, too, several
     rows may run at a time, and nothing that several nests use comes from memory again."""
     loops = source_loops(scop)
@@ -150,7 +150,7 @@ def _sums(scop: Scop, deps: Dependences, row: _Row) -> Iterator[Array]:
             yield array
 
 
-def _carried(scop: Scop, deps: Dependences, row: _Row, shared: Collection[str] = ()) -> Iterator[Dependence]:
+def _carried(scop: Scop, deps: Dependences, row: Row, shared: Collection[str] = ()) -> Iterator[Dependence]:
     """The dependences that the loop carries, but for those between live ranges of private cells, and of cells that are
     shared for now."""
     for one in deps.select("flow", "anti", "output"):
@@ -165,7 +165,7 @@ def _carried(scop: Scop, deps: Dependences, row: _Row, shared: Collection[str] =
             yield one
 
 
-def _with_cells(scop: Scop, array: Array, row: _Row) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
+def _with_cells(scop: Scop, array: Array, row: Row) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
     name = new_name(scop, array)
     made = {
         one.name: with_cells(one, array, name, (row.depth - 1,))
@@ -186,7 +186,7 @@ def _with_cells(scop: Scop, array: Array, row: _Row) -> tuple[Scop, dict[str, tu
 # --- the tail behind the rows -----------------------------------------------------------------------------------------
 
 
-def _may_stand_behind(made: Scop, one: Dependence, row: _Row) -> bool:
+def _may_stand_behind(made: Scop, one: Dependence, row: Row) -> bool:
     """Whether a dependence, one in the original, lets the tail stand behind the loop. made: the SCoP with cells."""
     if not {one.source, one.sink} <= row.statements.keys() or (one.source in row.tail) == (one.sink in row.tail):
         return True
@@ -200,7 +200,7 @@ def _may_stand_behind(made: Scop, one: Dependence, row: _Row) -> bool:
     return one.sink in row.tail or bool(relation.is_empty())
 
 
-def _split(tree: trees.Tree, row: _Row) -> trees.Tree:
+def split_rows(tree: trees.Tree, row: Row) -> trees.Tree:
     """The tree with the loop once around the rows, and once around the tail."""
     names = frozenset(str(part.get_tuple_name()) for part in sets_of(trees.domain_of(tree)))
     match tree:
@@ -210,13 +210,13 @@ def _split(tree: trees.Tree, row: _Row) -> trees.Tree:
                 rest = union_of_sets(one.domain for name, one in row.statements.items() if name not in row.tail)
                 parts = (_within(tree, some) for some in (rest, tail))
                 return trees.Sequence(tuple(part for part in parts if part is not None))
-            return trees.Band(partial, _split(body, row))
+            return trees.Band(partial, split_rows(body, row))
         case trees.Sequence(parts):
-            return trees.Sequence(tuple(_split(part, row) for part in parts))
+            return trees.Sequence(tuple(split_rows(part, row) for part in parts))
     return tree
 
 
-def _moves(band: trees.Band, row: _Row) -> bool:
+def _moves(band: trees.Band, row: Row) -> bool:
     """Whether a band is the rows' loop: each statement's iterator, with whatever sign."""
     for one in row.statements.values():
         member = isl.Map.from_union_map(

@@ -7,6 +7,8 @@ isl keeps statements that depend on each other in one band as deep as it can. In
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import islpy as isl
 from msgspec import Struct
 
@@ -27,16 +29,24 @@ class _Part(Struct, frozen=True, eq=False):
     groups: tuple[isl.UnionSet, ...]
 
 
-def sink_loops(scop: Scop, dependences: Ordered, tree: isl.Schedule, *, tile: bool) -> isl.Schedule:
+def sink_loops(
+    scop: Scop,
+    dependences: Ordered,
+    tree: isl.Schedule,
+    *,
+    tile: bool,
+    is_short: Callable[[isl.ScheduleNode], bool] = lambda _node: False,
+) -> isl.Schedule:
     """Sink the last member of every band with bands below where that is legal and gains. Flags of the result have to be
     recomputed.
 
-    tile: bands that are going to be tiled in wavefronts are left: what sinks there is the loop inside a tile.
+    tile: bands that are going to be tiled in wavefronts are left: what sinks there is the loop inside a tile. is_short:
+    whether a nest is too short for threads to share its only member: then that may sink as a whole.
     """
 
     def descend(node: isl.ScheduleNode) -> isl.ScheduleNode:
         if node.get_type() == _TYPE.band and has_inner_bands(node) and not (tile and waits_for_tiles(node)):
-            node = sunk(scop, dependences, node) or node
+            node = sunk(scop, dependences, node, whole=is_short(node)) or node
         for position in range(node.n_children()):
             node = descend(node.child(position)).parent()
         return node
@@ -54,16 +64,16 @@ def waits_for_tiles(node: isl.ScheduleNode) -> bool:
     )
 
 
-def sunk(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+def sunk(scop: Scop, dependences: Ordered, node: isl.ScheduleNode, *, whole: bool = False) -> isl.ScheduleNode | None:
     """The band without its last member, which is sunk; above a single band, without one that carries nothing. None
-    where that is illegal or gains nothing."""
+    where that is illegal or gains nothing. whole: a band of one member may become the sequence."""
     if node.child(0).get_type() == _TYPE.band:
         return _sunk_into(scop, dependences, node)
     members = node.band_n_member()
     parts = _parts(node.child(0))
-    if members < 2 or parts is None:
+    if (members < 2 and not whole) or parts is None:
         return None
-    inner = node.band_split(members - 1).child(0)
+    inner = node.band_split(members - 1).child(0) if members > 1 else node
     domains = [part.domain for part in parts]
     groups = topological(domains, active(dependences.must, inner))
     if any(len(group) > 1 for group in groups) or not distributable(domains, groups, dependences, inner):
@@ -85,7 +95,7 @@ def sunk(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> isl.Schedu
         if len(part.groups) > 1:
             below = below.child(0).insert_sequence(sequence_of(part.groups)).parent()
         node = below.parent().parent()
-    return node.parent()
+    return node.parent() if members > 1 else node
 
 
 def _sunk_into(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> isl.ScheduleNode | None:

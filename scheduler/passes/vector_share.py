@@ -53,6 +53,15 @@ def _fixed(piece: isl.BasicSet, depth: int) -> int:
     )
 
 
+def in_threads(schedule: MarkedSchedule) -> frozenset[str]:
+    """The statements below parallel loops."""
+    found = set[str]()
+    for node in walk(schedule.tree.get_root()):
+        if node.get_type() == isl.schedule_node_type.mark and loop_of(schedule.mark(node)).parallel:
+            found |= {str(part.get_tuple_name()) for part in sets_of(node.get_domain())}
+    return frozenset(found)
+
+
 def running_together(schedule: MarkedSchedule) -> frozenset[str]:
     """The statements below loops that are parallel, vector loops, or run with others."""
     found = set[str]()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from scopt.command.outcome import outcome_of
 from scopt.options import Options
 from scopt.pipeline import optimize
@@ -108,6 +110,27 @@ def test_regions_stay_whole_where_their_parts_gain_nothing_either() -> None:
     )
     result = optimize(chain.encode(), Options(), file="in.c")
     assert [region.transformed for region in result.regions if region.marked] == [True]
+
+
+GATHER = """\
+void gather(int n, const int *from, const int *to, const int *at, const double *x, double *y) {
+#pragma scop
+  for (int t = 0; t < n; t++) {
+    int first = from[t], last = to[t];
+    for (int i = first; i <= last; i++)
+      y[i] = y[i] * 3 + 2 * x[at[i]];
+    %s
+  }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(("last", "told"), [("", False), ("x = first > 2 ? x + 1 : y;", True)])
+def test_what_the_region_says_of_pointers_holds_in_its_parts_while_they_stay(last: str, told: bool) -> None:
+    result = optimize((GATHER % last).encode(), Options(), file="in.c")
+    assert ("alias.may-overlap" in [remark.id for remark in result.remarks]) == told
+    assert ("#pragma omp parallel" in result.text.decode()) != told
 
 
 CALLED = """\

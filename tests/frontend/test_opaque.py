@@ -102,6 +102,9 @@ def test_cells_that_it_fills_first_have_no_value_from_before(body: str, cells: s
         ("for (k = 0; k < m; k++) w[k] = 0; w[idx[i]] += w[idx[i + 1]]; y[i] = m > 0 ? w[0] : 0;", False),
         ("int l = idx[i]; for (k = 0; k < l; k++) w[k] += x[k]; for (k = 0; k < l; k++) y[i] += w[k];", False),
         ("t = idx[i]; for (k = 0; k < t; k++) { w[k]++; y[i] += w[k]; }", False),
+        ("while (idx[i]--) { w[m] = 1; for (k = m - 1; k >= 0; k--) w[k] = w[k + 1]; y[i] = w[0]; }", True),
+        ("while (idx[i]--) { y[i] = w[0]; w[m] = 1; for (k = m - 1; k >= 0; k--) w[k] = w[k + 1]; }", False),
+        ("while (idx[i]--) { if (x[i]) w[m] = 1; y[i] = m < 0 ? w[0] : 0; }", False),
     ],
 )
 def test_arrays_that_each_iteration_fills_as_far_as_data_say(body: str, private: bool) -> None:

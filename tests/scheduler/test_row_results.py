@@ -13,7 +13,7 @@ from scopt.poly.body_rewriting import with_references
 from scopt.rewritten_scop import dependences_of, rewriting_fault, rows_scops
 from scopt.scheduler.passes.expansion import Expansion, with_cells
 from tests.conftest import RunC
-from tests.sources import scop_of, source_of
+from tests.sources import PARAMS, scop_of, source_of
 
 SUM = "for (i = 0; i < n; i++) { s = 0; for (j = 0; j < m; j++) s += A[i][j] * x[j]; "
 BEFORE = "double norm, at; int some;"
@@ -178,6 +178,23 @@ def test_a_value_that_an_earlier_row_may_have_left_is_seen(first: str, wrong: bo
     arrays = {**scop.arrays, "s_all": Array("s_all", "s_all", scop.arrays["s"].type, (None,), (None,))}
     made = Expansion(replace(scop, statements=cells, arrays=arrays), {"s_all": (Name("n"),)})
     assert (rewriting_fault(scop, made) is not None) == wrong
+
+
+def test_lanes_sink_as_a_whole_where_there_is_nothing_for_threads() -> None:
+    """Channels of a filter, one sample after the other: sections hand on values, channels their peak."""
+    body = """for (t = 0; t < n; t++) {
+      double peak = 0;
+      for (i = 0; i < 16; i++) {
+        s = B[t][i];
+        for (k = 0; k < m; k++) { double u = s * y[k] + z[0][k][i]; z[0][k][i] = s - u * x[k]; s = u; }
+        A[t][i] = s;
+        peak = fmax(peak, fabs(s));
+      }
+      x[0] += peak;
+    }"""
+    source = source_of(body, params=f"{PARAMS}, double z[2][40][16]", before="#include <math.h>")
+    text = pipeline.optimize(source, Options()).text.decode()
+    assert "#pragma omp simd private(u)" in text
 
 
 def test_statements_that_never_run_are_in_no_row() -> None:
