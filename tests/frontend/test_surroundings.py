@@ -6,7 +6,7 @@ import pytest
 
 from scopt.frontend.region.autodetect import detect
 from scopt.frontend.region.parse import parse
-from scopt.frontend.region.surroundings import runs_alone, words_beside
+from scopt.frontend.region.surroundings import beside_one_thread, runs_alone, words_beside
 from scopt.frontend.syntax.unit import Region
 from scopt.options import Options
 
@@ -59,3 +59,13 @@ def test_calls_in_a_time_loop_are_followed(body: str, words: set[str] | None) ->
     found = words_beside(_region(f"{FILE}void run(int m) {{ {body} }}", "y[i * n + j] ="))
     assert (found is None) is (words is None)
     assert found is None or found & {"x", "y", "z"} == (words or set())
+
+
+def test_what_threads_do_not_share_after_all_is_beside() -> None:
+    source = f"{FILE}void run(int m) {{ for (int t = 0; t < m; t++) {{ step(); back(); }} }}"
+    tu = parse(source.encode(), "x.c", Options())
+    both = {k: one for k, one in enumerate(detect(tu).regions) if one.function.decl.name in ("step", "back")}
+    assert not beside_one_thread(tu, both)
+    alone = {k: one for k, one in both.items() if one.function.decl.name == "step"}
+    (found,) = beside_one_thread(tu, alone).values()
+    assert (found.beside or set()) & {"x", "y", "z"} == {"x", "y"}
