@@ -13,6 +13,7 @@ from scopt.pipeline import optimize
 from scopt.poly.data_moves import data_moves
 from scopt.poly.linear import subscript_moves
 from scopt.scheduler.locality.row_steps import in_rows, is_step, is_table
+from scopt.scheduler.locality.strides import linear_schedule, strides
 from tests.sources import scop_of, source_of
 
 
@@ -87,3 +88,18 @@ def test_vector_loops_run_upwards() -> None:
     made = optimize(source_of(body), Options()).text.decode()
     assert "x[8 * i + j] +=" in made
     assert "[-" not in made
+
+
+def test_records_of_rows_that_take_turns_are_whole_lines() -> None:
+    body = """
+for (i = 0; i < n; i++)
+  for (j = 0; j < 32; j++) {
+    b[(i + 1) & 1][2 * j] = b[i & 1][j] + 1;
+    b[(i + 1) & 1][2 * j + 1] = b[i & 1][j + 32] * 2;
+  }"""
+    scop = scop_of(body, "int n, short b[2][64]")
+    node = scop.schedule.get_root().child(0).child(0)
+    assert strides(scop, linear_schedule(scop, node), 0).contiguous
+    alone = scop_of(body.replace("[2 * j + 1]", "[2 * j]"), "int n, short b[2][64]")
+    node = alone.schedule.get_root().child(0).child(0)
+    assert not strides(alone, linear_schedule(alone, node), 0).contiguous
