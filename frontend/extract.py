@@ -195,6 +195,6 @@ def _leaves_choice(values: isl.Set, some: isl.Set) -> bool:
     return not any(_is_fixed(both, name) and not _is_fixed(some, name) for name in names)
 
 
-def _is_fixed(values: isl.Set, name: str) -> bool:
-    position = values.find_dim_by_name(isl.dim_type.param, name)
+def _is_fixed(values: isl.Set, name: str | None) -> bool:
+    position = values.find_dim_by_name(isl.dim_type.param, name) if name is not None else -1
     return position >= 0 and bool(values.plain_get_val_if_fixed(isl.dim_type.param, position).is_int())
