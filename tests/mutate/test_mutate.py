@@ -31,6 +31,7 @@ SAMPLE = tuple(
         "polynomial",
         "histogram",
         "work",
+        "candidates",
         "rows",
         "shifted",
         "chosen",
