@@ -10,6 +10,9 @@ from scopt.ir.scop import Scop
 EXCHANGING = "access.pointer-modified"
 # Mechanisms that gain by what iterations of outer loops hand on to each other.
 ACROSS_ITERATIONS = frozenset({"wavefronts", "wavefronts with register tiles", "vectors along diagonals"})
+# Statements of all copies: more of them, borders of several fields among them, rarely have tiles across iterations, and
+# schedulers take long to find that out.
+MOST_STATEMENTS = 16
 # Elementary operations of isl after which loops that exchange pointers are taken apart: most of those that gain by
 # being taken as a whole need some millions, and those with chains of conditions a minute.
 EXCHANGE_OPERATIONS = 8_000_000

@@ -33,7 +33,7 @@ from scopt.scheduler.influence.guidance import guidance
 from scopt.stage_clock import Clock
 from scopt.statement_forms import Form, Forms
 from scopt.steps import Shown
-from scopt.taken_apart import exchanging
+from scopt.taken_apart import MOST_STATEMENTS, exchanging
 from scopt.tell.gains import gains
 from scopt.tell.loop_counts import counts, summary
 from scopt.tell.results import Outcome
@@ -121,6 +121,8 @@ def _analysed(
     try:
         with clock("extract"):
             scop = extract(tu, region, f"scop{number}", assume_apart=options.assume_apart)
+        if scop.exchanged and len(scop.statements) > MOST_STATEMENTS and not asked:
+            return Outcome(None, remarks=(exchanging(scop),), seconds=clock.seconds, exchanging=True)
         with clock("dependences"):
             deps = dependences_of(scop, options)
             inside = within_rows(scop, deps) if given.schedule is None else None
