@@ -103,8 +103,9 @@ def _factors(node: Any, symbols: Mapping[str, Symbol]) -> list[Any] | None:
             return None if left is None or right is None else [*left, *right]
         case ir.Cast(expr=ir.ID() as inner):
             made = ctype_of(node.to_type, symbols)
-            wide = made.integer and made.bits >= (_INT_BITS if made.signed else 2 * _INT_BITS)
-            found = _factors(inner, symbols) if wide else None
+            if made is None or not made.integer or made.bits < (_INT_BITS if made.signed else 2 * _INT_BITS):
+                return None
+            found = _factors(inner, symbols)
             return found if found and symbols[inner.name].type.bits <= made.bits else None
         case ir.ID(name=name):
             symbol = symbols.get(name)
