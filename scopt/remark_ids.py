@@ -49,7 +49,9 @@ access.partial: an array has fewer subscripts than dimensions
   > give a subscript for each dimension
 access.pointer-modified: a pointer is modified in the region
   Where it points to follows from the iterators only if each iteration steps it by
-  the same amount, and nothing reads it after the loop.
+  the same amount, and nothing reads it after the loop; or if each iteration of a loop exchanges it with others
+  (`tmp = a; a = b; b = tmp;`), and tiles hold several of these iterations: where they can't, the loops inside are
+  transformed by themselves.
   > use subscripts on a pointer that stays as it is
 access.pointer-to-pointer: rows that may overlap
   The rows of an array of pointers are found at run time, and two of them may be the same. In a marked region
@@ -286,7 +288,8 @@ assume.apart: the program tests that pointers don't overlap
 assume.rows: the program tests that rows don't overlap
   An array of one dimension is used as one of several, such as in `a[i * n + j]`. That needs inner
   subscripts within their rows and, for unsigned types, sizes that don't wrap around. The message says for
-  which parameters this is so; for others, the original loops run.
+  which parameters this is so; for others, the original loops run. What all subscripts of an array add, and nothing
+  else asks for (`a[o + i * n + j]`), may be anything: rows are counted from there.
 assume.size: arrays have no more elements than declared
   In a marked region, a parameter such as 'int count[256]' is taken to be an array of that size, and one of several
   dimensions to have rows of the declared size, where data name the elements: C itself would let a parameter be larger.

@@ -254,14 +254,15 @@ def _moves(
 
 
 def whole_lines(scop: Scop, schedule: LinearSchedule, member: int) -> frozenset[Access]:
-    """The accesses that step by several elements along one member of the band, and leave out none with others."""
-    return frozenset(_filled(scop, _moving(scop, schedule, member)))
+    """The accesses that step by several elements along one member of the band, and with others have each element once:
+    of windows that overlap, compilers shuffle each one's anew."""
+    return frozenset(_filled(scop, _moving(scop, schedule, member), once=True))
 
 
-def _filled(scop: Scop, moving: Iterable[_Move]) -> set[Access]:
+def _filled(scop: Scop, moving: Iterable[_Move], *, once: bool = False) -> set[Access]:
     """Those that step within a row, and together leave out no element of it: compilers take them for whole lines, and
-    shuffle."""
-    found: dict[tuple[object, ...], set[int]] = {}
+    shuffle. once: and have no element twice."""
+    found: dict[tuple[object, ...], list[int]] = {}
     groups: dict[Access, tuple[object, ...]] = {}
     for move in moving:
         array = scop.arrays[move.access.array]
@@ -282,8 +283,11 @@ def _filled(scop: Scop, moving: Iterable[_Move]) -> set[Access]:
         same = tuple(0 if k in move.unrolled else value for k, value in enumerate(last[:-1]))
         where = tuple(names), tuple(before), same, tuple(sorted(still.items()))
         groups[move.access] = (move.access.array, move.access.is_write, step, *where)
-        found.setdefault(groups[move.access], set()).update(offset % int(step) for offset in offsets)
-    return {access for access, group in groups.items() if len(found[group]) == group[2]}
+        found.setdefault(groups[move.access], []).extend(offset % int(step) for offset in offsets)
+    full = {
+        group for group, some in found.items() if len(set(some)) == group[2] and not (once and len(some) != group[2])
+    }
+    return {access for access, group in groups.items() if group in full}
 
 
 def _divided(function: isl.PwAff) -> str | None:

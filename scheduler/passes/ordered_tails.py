@@ -34,8 +34,8 @@ from scopt.scheduler.passes.expansion import Expansion, common_depth, new_name, 
 from scopt.scheduler.passes.line_work import Lines
 from scopt.scheduler.passes.row_results import Row, split_rows
 
-# Of what an iteration takes, what handing values on may take at most: one thread alone has nothing for it (chosen).
-_HANDED = Fraction(1, 16)
+# Of what an iteration takes, what handing values on may take at most: two threads gain an eighth then.
+_HANDED = Fraction(3, 8)
 # Of what an iteration takes, what keeps its order may take at most: two threads gain a quarter then.
 _TAIL = Fraction(1, 2)
 # Bytes that handed values take at most (chosen: several times what caches hold; more may be more than there is).
