@@ -48,18 +48,16 @@ access.partial: an array has fewer subscripts than dimensions
   A row of an array, used as a pointer, can't be followed.
   > give a subscript for each dimension
 access.pointer-modified: a pointer is modified in the region
-  Where it points to follows from the iterators only if each iteration steps it by
-  the same amount, and nothing reads it after the loop; or if each iteration of a loop exchanges it with others
-  (`tmp = a; a = b; b = tmp;`), and tiles hold several of these iterations: where they can't, the loops inside are
-  transformed by themselves.
+  Where it points to follows from the iterators only if each iteration steps it by the same amount, and nothing reads
+  it after the loop; or if each iteration of a loop exchanges it with others (`tmp = a; a = b; b = tmp;`), and tiles
+  hold several of these iterations: where they can't, the loops inside are transformed by themselves.
   > use subscripts on a pointer that stays as it is
 access.pointer-to-pointer: rows that may overlap
   The rows of an array of pointers are found at run time, and two of them may be the same. In a marked region
   they are taken not to overlap, unless they are of characters, stores to which may change pointers, too.
   > mark the region, or use an array of several dimensions
 access.struct: a member that can't be followed
-  Nothing is known of the structure, or the member comes before all subscripts
-  of an array whose structures are used as a whole.
+  Nothing is known of the structure, or the member comes before all subscripts of an array of whole structures.
   > copy the member to a local variable before the region
 access.type: elements of a type that is not supported
   The size and the meaning of the type are not known.
@@ -278,8 +276,8 @@ access.unknown-cell: which element is written depends on data
   bound (histograms), threads may have copies of it.
   > write to an element whose subscript is a sum of loop iterators and parameters with constant factors
 alias.assumed-none: pointers are taken not to overlap
-  In a marked region, arrays and pointers that are parameters are taken not to overlap, as is the
-  convention of '#pragma scop'; elsewhere --assume=noalias says so.
+  In a marked region, arrays and pointers that are parameters are taken not to overlap, as is the convention of
+  '#pragma scop'; elsewhere --assume=noalias says so.
   > declare the pointers restrict, which says the same to the compiler; if they may overlap, remove the pragmas
 assume.apart: the program tests that pointers don't overlap
   Where the region begins, the first and last bytes that it touches through each pointer
