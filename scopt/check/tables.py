@@ -253,7 +253,9 @@ class _Tables(Struct, frozen=True, eq=False):
             self.refuse(f"'{one.table.name}' isn't cleared as a whole")
         for statement in self.made.statements:
             touched = {access.array for access in statement.accesses}
-            if statement.name in (one.clear.name, one.add.name) or not touched & {one.table.name, one.array.name}:
+            if statement.domain.is_empty() or statement.name in (one.clear.name, one.add.name):
+                continue  # what never runs has no dates
+            if not touched & {one.table.name, one.array.name}:
                 continue
             there = dates[statement.name].intersect_domain(statement.domain).range()
             there = there.project_out(SET, when, there.dim(SET) - when)

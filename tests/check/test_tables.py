@@ -33,7 +33,10 @@ INSIDE = """for (t = 0; t < m; t++) { for (i = 0; i < n; i++) { seen[p[i] >> 2] 
   x[t] = seen[t]; }"""
 
 
-@pytest.mark.parametrize("body", [COUNT, FRAMES, INSIDE])
+NEVER = "for (i = 0; i < n; i++) { count[p[i]] += q[i]; if (1 > 1) count[3]++; }"
+
+
+@pytest.mark.parametrize("body", [COUNT, FRAMES, INSIDE, NEVER])
 def test_sound_ones_are_not_refused(body: str) -> None:
     check_tables(*made_of(body))
 
