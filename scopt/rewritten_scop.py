@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import islpy as isl
 from msgspec.structs import replace
 
@@ -30,6 +33,17 @@ from scopt.tell.results import Outcome
 
 # isl counts elementary operations; this many take some seconds. What needs more is tried again in a simpler form.
 MAX_OPERATIONS = 40_000_000
+
+T = TypeVar("T")
+
+
+def _unless_long(make: Callable[[], T | None]) -> T | None:
+    """What is made; None where that takes more than it may gain."""
+    try:
+        with operation_limit(MAX_OPERATIONS):
+            return make()
+    except isl.Error:
+        return None
 
 
 def rewritten_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:
@@ -65,11 +79,7 @@ def tables_scop(scop: Scop, options: Options) -> Tabulated | None:
     need of them."""
     if not options.parallel:
         return None
-    try:
-        with operation_limit(MAX_OPERATIONS):
-            return tabulated(scop, frozenset(updates_of(scop, reorder_of(options))))
-    except isl.Error:  # too much for what it may gain
-        return None
+    return _unless_long(lambda: tabulated(scop, frozenset(updates_of(scop, reorder_of(options)))))
 
 
 def totals_scop(scop: Scop, options: Options) -> Totals | None:
@@ -77,11 +87,7 @@ def totals_scop(scop: Scop, options: Options) -> Totals | None:
     them."""
     if not (options.parallel or options.simd):
         return None
-    try:
-        with operation_limit(MAX_OPERATIONS):
-            return with_totals(scop, frozenset(updates_of(scop, reorder_of(options))))
-    except isl.Error:  # too much for what it may gain
-        return None
+    return _unless_long(lambda: with_totals(scop, frozenset(updates_of(scop, reorder_of(options)))))
 
 
 def extrema_scops(
@@ -111,33 +117,21 @@ def rolled_scop(scop: Scop, deps: Dependences, options: Options) -> Rolled | Non
     """The SCoP with cells for what rows that take each other's place hand on; None if there are no such rows."""
     if not options.tile or not options.simd:
         return None
-    try:
-        with operation_limit(MAX_OPERATIONS):
-            return rolled(scop, deps.strict())
-    except isl.Error:  # too much for what it may gain
-        return None
+    return _unless_long(lambda: rolled(scop, deps.strict()))
 
 
 def own_scop(scop: Scop, deps: Dependences, options: Options) -> OwnArrays | None:
     """The SCoP with local arrays for what iterations of a loop share as memory alone; None if there is nothing."""
     if not options.parallel:
         return None
-    try:
-        with operation_limit(MAX_OPERATIONS):
-            return own_arrays(scop, deps, options.machine)
-    except isl.Error:  # too much for what it may gain
-        return None
+    return _unless_long(lambda: own_arrays(scop, deps, options.machine))
 
 
 def work_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:
     """The SCoP with cells for each iteration of loops that only work arrays keep in order; None if there are none."""
     if not options.tile or not (options.parallel or options.simd):
         return None
-    try:
-        with operation_limit(MAX_OPERATIONS):
-            return own_work(scop, deps.strict(), options.machine)
-    except isl.Error:  # too much for what it may gain
-        return None
+    return _unless_long(lambda: own_work(scop, deps.strict(), options.machine))
 
 
 def work_rows_scop(scop: Scop, deps: Dependences, options: Options) -> tuple[Expansion, frozenset[str]] | None:
@@ -166,11 +160,7 @@ def tails_scop(scop: Scop, deps: Dependences, options: Options) -> Tails | None:
     """The SCoP with what keeps loops in order behind them, where these do much else; None if there are no such."""
     if not options.parallel:
         return None
-    try:
-        with operation_limit(MAX_OPERATIONS):
-            return tails_apart(scop, deps, options.machine)
-    except isl.Error:  # too much for what it may gain
-        return None
+    return _unless_long(lambda: tails_apart(scop, deps, options.machine))
 
 
 def rewriting_fault(scop: Scop, rewritten: Expansion) -> Exception | None:
