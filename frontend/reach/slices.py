@@ -43,8 +43,9 @@ class Slice(Struct, frozen=True):
 class Slicer(Struct):
     """items: the region's statements. result: the type of results. type_of: of a variable, None if it is no number.
     symbols: what arrays are. frozen: whether an array stays as it is. needed: variables so far; declared: those that
-    the slice declares itself; free: those that it used before it declared them. arrays: that it reads; rows: the sizes
-    of their inner dimensions. short: see `Slice`."""
+    the slice declares itself; free: those that it used before it declared them. own: iterators of the loops around,
+    which begin anew there, whatever other loops count with them. arrays: that it reads; rows: the sizes of their inner
+    dimensions. short: see `Slice`."""
 
     items: tuple[Any, ...]
     result: str
@@ -55,6 +56,7 @@ class Slicer(Struct):
     declared: set[str] = field(default_factory=set)
     arrays: dict[str, None] = field(default_factory=dict)
     free: set[str] = field(default_factory=set)
+    own: frozenset[str] = frozenset()
     rows: dict[str, tuple[int, ...]] = field(default_factory=dict)
     short: bool = False
 
@@ -64,6 +66,7 @@ class Slicer(Struct):
         *around, last = path
         heads = [part for one in around for part in _head(one)]
         self.needed |= {*used_names(node, *heads)}
+        self.own = frozenset(own for one in around if isinstance(one, ir.For) and (own := _counted(one)[0]))
         size = -1
         while size != len(self.needed):
             size = len(self.needed)
@@ -109,9 +112,9 @@ class Slicer(Struct):
         place = next(k for k, item in enumerate(items) if item is path[0])
         for item in items[:place]:
             for one in item.decls if isinstance(item, ir.DeclList) else (item,):
-                if _changed(one) & self.needed:
+                if _changed(one) & self.needed - self.own:
                     yield self.simple(one)
-        if any(_changed(item) & self.needed for item in items[place + 1 :]):
+        if any(_changed(item) & self.needed - self.own for item in items[place + 1 :]):
             raise Unbounded  # the next iteration has other values
         inner = _body(path[0])
         if len(path) > 1 and inner is not None:
@@ -130,7 +133,7 @@ class Slicer(Struct):
         place = next(k for k, item in enumerate(items) if item is first)
         for item in items[:place]:
             for one in item.decls if isinstance(item, ir.DeclList) else (item,):
-                if _changed(one) & self.needed:
+                if _changed(one) & self.needed - self.own:
                     yield self.assignment(self.simple(one))
                     outermost = False
         if not rest:
@@ -155,13 +158,9 @@ class Slicer(Struct):
         yield from (f"  {line}" for line in self.block(_body(statement) or (), rest, node, outermost))
 
     def loop(self, loop: ir.For, rest: Sequence[Any], node: Any, outermost: bool) -> Iterator[str]:
-        match loop.init:
-            case ir.DeclList(decls=[ir.Decl(name=own, init=start)]) if start is not None:
-                pass
-            case ir.Assignment(op="=", lvalue=ir.ID(name=own), rvalue=start):
-                pass
-            case _:
-                raise Unbounded
+        own, start = _counted(loop)
+        if not own:
+            raise Unbounded
         if effects(loop.next).changed != {own} or own in effects(start, loop.cond, loop.stmt).changed:
             raise Unbounded
         first = self.expression(start)
@@ -292,6 +291,16 @@ def _body(statement: Any) -> tuple[Any, ...] | None:
         case ir.For():
             return (statement.stmt,)
     return None
+
+
+def _counted(loop: ir.For) -> tuple[str, Any]:
+    """The variable that a loop's head gives its first value, and that value; no name if it does something else."""
+    match loop.init:
+        case ir.DeclList(decls=[ir.Decl(name=own, init=start)]) if start is not None:
+            return own, start
+        case ir.Assignment(op="=", lvalue=ir.ID(name=own), rvalue=start):
+            return own, start
+    return "", None
 
 
 def _head(statement: Any) -> list[Any]:

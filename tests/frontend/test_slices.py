@@ -77,6 +77,14 @@ def test_values_are_looked_at_for_one_thread_where_they_are_few(body: str, *, th
     assert ("omp_get_max_threads() < 2" in memory_test(body).definition) is threads
 
 
+def test_other_loops_may_count_with_the_same_variables() -> None:
+    other = "for (i = 0; i < m; i++) x[i] /= 2;"
+    (text,) = slices(
+        f"int i, k; for (k = 0; k < m; k++) {{ {other} for (i = 0; i < n; i++) y[i] = x[a[i]] WORK; {other} }}"
+    )
+    assert text.count("for (int i = 0; i < n; i++) { low = a[i] < low") == text.count("for (int i") == 1
+
+
 def test_conditions_stand_around() -> None:
     (text,) = slices("for (int i = 0; i < n; i++) if (b[i] > m) { int j = b[i + 1]; y[i] = x[a[j]] WORK; }")
     assert "if (b[i] > m) { low = a[b[i + 1]]" in text
