@@ -7,15 +7,18 @@ no number, or too large, has no integer value in C, so that nothing need hold of
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import ceil, floor, isfinite
 from typing import Any, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.reach.code import Code, Operand, Unbounded
 from scopt.frontend.reach.states import Fact, State, Value
-from scopt.frontend.reach.sums import Sum, constant_of, number, plus
+from scopt.frontend.reach.ends import Limits
+from scopt.frontend.reach.sums import Sum, constant_of, name, names_of, number, plus
 from scopt.frontend.syntax.symbols import is_value
 from scopt.ir.ctypes import Symbol, shape_of
 from scopt.ir.walks import same_tree
@@ -41,6 +44,9 @@ class Values(Protocol):
 
     def value(self, node: Any, state: State) -> Value | None: ...
 
+    @property
+    def order(self) -> Mapping[str, int]: ...
+
     def exact(self, value: Value, state: State) -> Sum: ...
 
     def end(self, total: Sum, state: State, *, up: bool) -> Operand: ...
@@ -59,8 +65,15 @@ class Floats(Struct, frozen=True):
             case ir.FuncCall(name=ir.ID(name=called), args=ir.ExprList(exprs=[inner])) if called in _ROUNDING:
                 return self.facts(inner, state)
             case ir.Cast() if self.is_floating(node):
-                return self.facts(node.expr, state)
+                return self.rounded(node.expr, shape_of(node.to_type, self.values.symbols).type.bits, state)
         return self.sign(node, state)
+
+    def rounded(self, node: Any, bits: int, state: State) -> tuple[Fact, ...]:
+        """What is known of an expression in a type: a narrower one may round what is less than an integer up to it."""
+        found = self.facts(node, state)
+        if bits == max(_EXACT):
+            return found
+        return tuple(replace(one, sign="<=") if one.sign == "<" else one for one in found)
 
     def sign(self, node: Any, state: State) -> tuple[Fact, ...]:
         needed = self.above(node, state) if self.is_floating(node) else None
@@ -68,10 +81,25 @@ class Floats(Struct, frozen=True):
 
     def set(self, own: str, init: Any, state: State) -> None:
         """A variable gets the value of an expression."""
-        found = self.facts(init, state) if init is not None and self.variable(own) is not None else ()
+        symbol = self.variable(own)
+        found = self.rounded(init, symbol.type.bits, state) if init is not None and symbol is not None else ()
         state.facts.pop(own, None)
+        state.truncated.pop(own, None)
         if found:
             state.facts[own] = found
+
+    def becomes(self, node: Any, value: Value, state: State) -> None:
+        """A number becomes an integer, of which later comparisons of the number tell, too: ``b = (int)x`` may stand in
+        front of ``if (x >= 0)``."""
+        while self.is_floating(node) and not isinstance(node, ir.ID):
+            match node:
+                case ir.FuncCall(name=ir.ID(name=called), args=ir.ExprList(exprs=[inner])) if called in _ROUNDING:
+                    node = inner
+                case _:
+                    return
+        symbols = [one for one in names_of([value.sum]) if one in self.values.order]
+        if isinstance(node, ir.ID) and self.is_floating(node) and len(symbols) == 1 and value.sum == name(symbols[0]):
+            state.truncated[node.name] = (*state.truncated.get(node.name, ()), symbols[0])
 
     def compared(self, node: ir.BinaryOp, op: str, state: State) -> None:
         """That two values compare like this. Raises Unbounded."""
@@ -85,6 +113,19 @@ class Floats(Struct, frozen=True):
                 if bound is not None:
                     known.append(Fact(one, bound))
             state.facts[symbol.name] = tuple(known)
+            for integer in state.truncated.get(symbol.name, ()):
+                self.narrow(integer, known, state)
+
+    def narrow(self, integer: str, known: Sequence[Fact], state: State) -> None:
+        """What is known of a number says where the integer lies that it became: by values older than that."""
+        order = self.values.order
+        earlier = [
+            fact
+            for fact in known
+            if not fact.needed and all(order.get(one, -1) < order[integer] for one in names_of([fact.bound]))
+        ]
+        old, new = state.limits.get(integer, Limits()), limits_of_facts(earlier)
+        state.limits[integer] = Limits((*old.lows, *new.lows), (*old.highs, *new.highs))
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
@@ -183,6 +224,14 @@ class Floats(Struct, frozen=True):
         if symbol is None or not is_value(symbol) or symbol.pointer:
             return None
         return symbol if symbol.type.floating and symbol.type.bits in _EXACT else None
+
+
+def limits_of_facts(facts: Sequence[Fact]) -> Limits:
+    """Where the integer lies that a number becomes, of which something is known."""
+    lows = tuple(fact.bound for fact in facts if fact.sign[0] == ">")
+    known = [low for low in map(constant_of, lows) if low is not None]
+    below = -1 if max(known, default=-1) >= 0 else 0  # what is negative is rounded up
+    return Limits(lows, tuple(plus(one.bound, number(below * (one.sign == "<"))) for one in facts if one.sign[0] == "<"))
 
 
 def _both(first: frozenset[str] | None, second: frozenset[str] | None) -> frozenset[str] | None:

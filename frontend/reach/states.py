@@ -30,16 +30,26 @@ class Fact(Struct, frozen=True):
 class State(Struct, frozen=True):
     """What holds at a place. values: of variables. limits: of symbols. atoms: symbols that stand for operations, by
     these. known: the parts that move of sums that conditions say something of, and the symbols with their values.
-    facts: of floating-point variables."""
+    facts: of floating-point variables. truncated: the symbols that stand for the integers that these became."""
 
     values: dict[str, Value] = field(default_factory=dict)
     limits: dict[str, Limits] = field(default_factory=dict)
     atoms: dict[Any, str] = field(default_factory=dict)
     known: dict[Any, str] = field(default_factory=dict)
     facts: dict[str, tuple[Fact, ...]] = field(default_factory=dict)
+    truncated: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def copy(self) -> State:
-        return State(dict(self.values), dict(self.limits), dict(self.atoms), dict(self.known), dict(self.facts))
+        return State(*map(dict, self.parts))
+
+    def forget(self, own: str) -> None:
+        """That a variable gets a value of which nothing is known."""
+        for of_variables in (self.values, self.facts, self.truncated):
+            of_variables.pop(own, None)
+
+    @property
+    def parts(self) -> tuple[dict[Any, Any], ...]:
+        return self.values, self.limits, self.atoms, self.known, self.facts, self.truncated
 
 
 def key_of(total: Sum) -> tuple[tuple[tuple[str, ...], Any], ...]:

@@ -13,7 +13,7 @@ from scopt.frontend.normalize.constant_tables import table_of
 from scopt.frontend.reach.code import Code, Operand, Unbounded
 from scopt.frontend.reach.conditions import at_least, told
 from scopt.frontend.reach.ends import Ends, Limits, floor_limits
-from scopt.frontend.reach.floats import Floats
+from scopt.frontend.reach.floats import Floats, limits_of_facts
 from scopt.frontend.reach.states import State, Value, key_of
 from scopt.frontend.reach.sums import (
     Sum,
@@ -134,7 +134,10 @@ class Reader(Struct, frozen=True):
         operand = self.value(node.expr, state)
         if operand is not None:
             return self.converted(operand, target.type, state)
-        return self.truncated(node.expr, target.type, state) or self.of_type(target.type, state)
+        found = self.truncated(node.expr, target.type, state) or self.of_type(target.type, state)
+        if found is not None:
+            self.floats.becomes(node.expr, found, state)
+        return found
 
     def truncated(self, node: Any, target: CType, state: State) -> Value | None:
         """A floating-point number as an integer. What isn't in its type's range has no value in C."""
@@ -143,11 +146,7 @@ class Reader(Struct, frozen=True):
             return None
         for condition in sorted({one for fact in facts for one in fact.needed}):
             self.code.require_that(condition)
-        lows = [fact.bound for fact in facts if fact.sign[0] == ">"]
-        known = [low for low in map(constant_of, lows) if low is not None]
-        below = -1 if max(known, default=-1) >= 0 else 0  # what is negative is rounded up
-        highs = [plus(one.bound, number(below if one.sign == "<" else 0)) for one in facts if one.sign[0] == "<"]
-        return Value(name(self.symbol("number", Limits(tuple(lows), tuple(highs)), state)), target)
+        return Value(name(self.symbol("number", limits_of_facts(facts), state)), target)
 
     @property
     def floats(self) -> Floats:

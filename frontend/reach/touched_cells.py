@@ -91,7 +91,7 @@ class Reading(Struct, frozen=True):
         changed = effects(*(part for part in (node.iftrue, node.iffalse) if part)).changed
         for own in {*then.values, *other.values, *changed}:
             if own in changed:
-                state.facts.pop(own, None)
+                state.forget(own)
             a, b = then.values.get(own), other.values.get(own)
             state.values.pop(own, None)
             if a is None or b is None:
@@ -308,13 +308,7 @@ def read_touched(
 
 
 def _replace(state: State, by: State) -> None:
-    for own, other in (
-        (state.values, by.values),
-        (state.limits, by.limits),
-        (state.atoms, by.atoms),
-        (state.known, by.known),
-        (state.facts, by.facts),
-    ):
+    for own, other in zip(state.parts, by.parts, strict=True):
         kept = dict(other)
         own.clear()
         own.update(kept)
@@ -329,5 +323,4 @@ def _leaves(node: Any) -> bool:
 
 def _forget(names: Iterable[str], state: State) -> None:
     for own in names:
-        state.values.pop(own, None)
-        state.facts.pop(own, None)
+        state.forget(own)

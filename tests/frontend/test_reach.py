@@ -42,6 +42,8 @@ SUBSCRIPTS = [
     ("int", f"{FLOATS} double q = j * 0.5 - 3; if (!(q < 0.0 || q > m - 1))", "(int)q * h"),
     ("int", f"{FLOATS} float q = sqrtf(j * 9.0f) / h; int v = q; if (v < m)", "~v * k"),
     ("int", f"{FLOATS} double q = j * 0.5 - 9.5; if (q <= -1 && q >= -m)", "~(int)q * h"),
+    ("int", f"{FLOATS} float q = j * 0.75f - 2.5f; int v = (int)floorf(q); if (q >= 0.0f && v < m)", "v * h"),
+    ("int", f"{FLOATS} double q = j + 0.999999999999; if (q >= 0 && q < m)", "~(int)(float)q * h"),
 ]
 TABLE = "static const int OFFSET[3] = {-1, 0, 2};\n"
 SEEN = f"""{TABLE}
@@ -121,6 +123,7 @@ def test_what_is_touched_lies_within(tmp_path: Path) -> None:
         (f"{FLOATS} int v = 0; while (x[v] < j) v++; if (v > m) v = -i * j; if (v < m)", "v * v * h"),
         (f"{FLOATS} float q = y[i]; if (q < m)", "(int)q * h"),
         (f"{FLOATS} float q = 1; q += y[i]; if (q < m)", "(int)q * h"),
+        (f"{FLOATS} float q = y[i]; int v = (int)q; q = j; if (q >= 0 && v < m)", "v * h"),
         (f"{FLOATS} float q = j; if (q >= y[i] && q < m)", "(int)(q - 1) * h"),
     ],
 )
