@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.reach.code import Code, Operand, Unbounded
-from scopt.frontend.reach.states import Fact, State, Value
 from scopt.frontend.reach.ends import Limits
+from scopt.frontend.reach.states import Fact, State, Value
 from scopt.frontend.reach.sums import Sum, constant_of, name, names_of, number, plus
 from scopt.frontend.syntax.symbols import is_value
 from scopt.ir.ctypes import Symbol, shape_of
@@ -231,7 +231,9 @@ def limits_of_facts(facts: Sequence[Fact]) -> Limits:
     lows = tuple(fact.bound for fact in facts if fact.sign[0] == ">")
     known = [low for low in map(constant_of, lows) if low is not None]
     below = -1 if max(known, default=-1) >= 0 else 0  # what is negative is rounded up
-    return Limits(lows, tuple(plus(one.bound, number(below * (one.sign == "<"))) for one in facts if one.sign[0] == "<"))
+    return Limits(
+        lows, tuple(plus(one.bound, number(below * (one.sign == "<"))) for one in facts if one.sign[0] == "<")
+    )
 
 
 def _both(first: frozenset[str] | None, second: frozenset[str] | None) -> frozenset[str] | None:
