@@ -17,6 +17,7 @@ from scopt.options import Options
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import operation_limit
 from scopt.poly.reductions import Reorder, updates_of
+from scopt.poly.strip_loops import without_strips
 from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.passes.carrying import carry
 from scopt.scheduler.passes.expansion import Expansion, expand
@@ -44,6 +45,11 @@ def _unless_long(make: Callable[[], T | None]) -> T | None:
             return make()
     except isl.Error:
         return None
+
+
+def whole_loops(scop: Scop) -> Scop:
+    """The SCoP with the loops that the source has cut into strips."""
+    return _unless_long(lambda: without_strips(scop)) or scop
 
 
 def rewritten_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:

@@ -25,7 +25,7 @@ from scopt.ir.nest_walks import items
 from scopt.ir.scop import Scop
 from scopt.options import Options
 from scopt.poly.row_extents import within_rows
-from scopt.rewritten_scop import dependences_of
+from scopt.rewritten_scop import dependences_of, whole_loops
 from scopt.schedule_file import ScheduleDocument, checked_tree, document, legend
 from scopt.scheduler import takes_influence
 from scopt.scheduler.decisions.decider import Decider, NoSuchAnswer
@@ -124,6 +124,7 @@ def _analysed(
         if scop.exchanged and len(scop.statements) > MOST_STATEMENTS and not asked:
             return Outcome(None, remarks=(exchanging(scop),), seconds=clock.seconds, exchanging=True)
         with clock("dependences"):
+            scop = scop if options.influence else whole_loops(scop)
             deps = dependences_of(scop, options)
             inside = within_rows(scop, deps) if given.schedule is None else None
             if inside is not None:

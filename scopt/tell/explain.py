@@ -16,7 +16,17 @@ from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.scop import Array, Dependence, Dependences, Scop, Statement
 from scopt.poly.bands import band_nodes, distances, ordered, zero
 from scopt.poly.isl_utils import sets_of
-from scopt.tell.wording import aligned, distance_text, domain_text, kinds_text, one_line, some, wrapped
+from scopt.tell.member_texts import member_functions
+from scopt.tell.wording import (
+    aligned,
+    distance_text,
+    domain_text,
+    kinds_text,
+    one_line,
+    people_order,
+    some,
+    wrapped,
+)
 
 
 def explain(scop: Scop, deps: Dependences, tree: isl.Schedule, marked: MarkedSchedule) -> str:
@@ -177,14 +187,14 @@ def _parts(scop: Scop, dependence: Dependence, loops: Sequence[_Loop]) -> Iterat
     """The parts of a dependence, by the outermost loop in which source and sink differ."""
     ends = {dependence.source, dependence.sink}
     common = [loop for loop in loops if ends <= loop.statements]
-    iterators = scop.statement(dependence.source).iterators
     rest = isl.UnionMap.from_map(dependence.relation)
     for level, loop in enumerate(common):
         same = rest.eq_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(loop.member))
         if not zero(distances(rest, loop.member)):
             pairs = rest.subtract(same)
             vector = ", ".join(distance_text(distances(pairs, each.member)) for each in common)
-            name = iterators[level] if level < len(iterators) else "?"
+            date = people_order(member_functions(scop, loop.member)[dependence.source])
+            name = date.removeprefix("-") if date.removeprefix("-").isidentifier() else date
             text = f"carried by {name} (level {level + 1})"
             yield _Carried(dependence.array, dependence.source, dependence.sink, level, text, f"distance ({vector})")
         rest = same

@@ -181,16 +181,21 @@ FOLDS = (
     " C[i][j + 1] = A[i][k] + C[k + 2][j] > C[i][j + 1] ? A[i][k] + C[k + 2][j] : C[i][j + 1]; }",
     "for (int i = n - 1; i >= 0; i--) for (int j = i + 1; j < n; j++) { C[i][j] += C[i][j - 1] - C[i + 1][j];"
     " for (int k = i + 1; k < j; k++) C[i][j] += C[i][k] * C[k][j]; }",
+    # tiles of the source's own
+    "for (int t = 3; t < m; t += 20) for (int s = 0; s < n; s += 16) for (int i = 0; i < n; i++)"
+    " for (int k = s; k < (s + 16 < n ? s + 16 : n); k++) for (int j = t; j < t + 20 && j < m; j++)"
+    " C[i][j] += A[i][k] * B[k][j];",
 )
 
 
 @pytest.mark.parametrize(
-    ("number", "type"), [(0, "int"), (0, "double"), (1, "long"), (2, "int"), (2, "float"), (3, "unsigned int")]
+    ("number", "type"),
+    [(0, "int"), (0, "double"), (1, "long"), (2, "int"), (2, "float"), (3, "unsigned int"), (4, "double")],
 )
 def test_contractions_below_a_band(number: int, type: str, cc: str, tmp_path: Path) -> None:
     source = Source(FOLDS[number], type).text
     result = pipeline.optimize(source.encode(), Options(budget=60.0, eager=True), file="program.c").text.decode()
-    if number in (0, 1, 3) and type not in ("float", "double"):
+    if number == 4 or (number in (0, 1, 3) and type not in ("float", "double")):
         assert "vector_size" in result
     assert outputs(result, cc, tmp_path) == outputs(source, cc, tmp_path)
 
