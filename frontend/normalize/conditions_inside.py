@@ -27,7 +27,7 @@ from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.symbols import Symbol, is_value, symbol_of
 from scopt.ir.effects import effects
 from scopt.ir.trip_counts import iterations
-from scopt.ir.truths import truth
+from scopt.ir.truths import conjunction, conjuncts, truth
 from scopt.ir.walks import changed, copied, mapped, walk
 
 _NAME = "holds"
@@ -96,6 +96,18 @@ def _is_moving(cell: Any) -> bool:
     return any(not isinstance(one.subscript, ir.Constant) for one in refs)
 
 
+def _is_linear(condition: Any) -> bool:
+    """Whether a condition compares sums of names and constants."""
+    match condition:
+        case ir.BinaryOp(op="<" | "<=" | ">" | ">=" | "==" | "+" | "-", left=left, right=right):
+            return _is_linear(left) and _is_linear(right)
+        case ir.BinaryOp(op="*", left=left, right=right):
+            return (isinstance(left, ir.Constant) and _is_linear(right)) or (
+                isinstance(right, ir.Constant) and _is_linear(left)
+            )
+    return isinstance(condition, ir.ID | ir.Constant)
+
+
 class _Refused(Exception):
     """The condition stays around its statements."""
 
@@ -145,11 +157,23 @@ class _Maker(Struct, frozen=True, eq=False):
         if whole or any(isinstance(one, ir.Break | ir.Continue) for one in walk(node)):
             return self.counting_apart(node)
         made = dict(self.made)
+        plain, data = self.plain_apart(node)
         try:
-            return ir.Compound([*self.parts(node, ())], node.coord)
+            inside = ir.Compound([*self.parts(data, ())], node.coord)
+            return inside if plain is None else ir.If(plain, inside, None, node.coord)
         except _Refused:
             self.restore(made)
             return self.counting_apart(node)
+
+    def plain_apart(self, node: ir.If) -> tuple[Any, ir.If]:
+        """What a condition asks of iterators and constants alone, which stays around the loops and tells which cells
+        they reach; and the condition without it."""
+        parts = [*conjuncts(node.cond)]
+        plain = [one for one in parts if node.iffalse is None and self.is_plain(one) and _is_linear(one)]
+        data = [one for one in parts if one not in plain]
+        if not plain or not data:
+            return None, node
+        return conjunction(plain), changed(node, cond=conjunction(data))
 
     def counting_apart(self, node: ir.If) -> Any:
         """A condition that stays around loops, with what its branches only count behind it: threads may do the rest in
@@ -270,10 +294,7 @@ class _Maker(Struct, frozen=True, eq=False):
     def below(self, statement: Any, held: tuple[Any, ...]) -> Any:
         if not held:
             return statement
-        first, *others = [copied(one) for one in held]
-        for other in others:
-            first = ir.BinaryOp("&&", first, other)
-        return ir.If(first, statement, None, statement.coord)
+        return ir.If(conjunction([copied(one) for one in held]), statement, None, statement.coord)
 
     def check_header(self, node: ir.For) -> None:
         """Raises _Refused unless a loop may run where the condition doesn't hold."""

@@ -11,6 +11,7 @@ from scopt.pipeline import optimize
 
 KERNELS = {
     "mask": "if (w[i] > 0) for (int j = 0; j < n; j++) a[i][j] = 2 * a[i][j] + 1;",
+    "a part that asks for iterators": "if (w[i] > 0 && i + 1 < n) for (int j = 0; j < n; j++) a[i][j] += a[i + 1][j];",
     "both ways": """if (w[i] > 0) for (int j = 0; j < n; j++) a[i][j] += 1;
     else for (int j = 0; j < i; j++) b[i][j] -= a[i][j];""",
     "elimination": """for (int k = i + 1; k < n; k++) {
