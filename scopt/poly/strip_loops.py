@@ -33,8 +33,8 @@ def without_strips(scop: Scop) -> Scop | None:
     for one in scop.statements:
         back = back.union_add(isl.UnionPwMultiAff(maps[one.name].reverse().as_pw_multi_aff()))
     every = isl.UnionMap("{ }")
-    for one in maps.values():
-        every = every.union(isl.UnionMap.from_map(one))
+    for to in maps.values():
+        every = every.union(isl.UnionMap.from_map(to))
     return replace(
         scop,
         statements=tuple(_without(one, dropped, maps[one.name]) for one in scop.statements),
