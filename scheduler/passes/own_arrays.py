@@ -62,10 +62,10 @@ def own_arrays(scop: Scop, deps: Dependences, machine: Machine) -> OwnArrays | N
         if has_products(deps, lines, machine):
             continue
         fit = sum(map(_bytes, arrays)) <= _MOST and all(_is_plain(lines, array) for array in arrays)
-        context = _written_anew(lines, arrays, context) if fit else None
-        if context is None or context.intersect(with_much_work(deps, lines, machine, arrays)).is_empty():
+        anew = _written_anew(lines, arrays, context) if fit else None
+        if anew is None or anew.intersect(with_much_work(deps, lines, machine, arrays)).is_empty():
             continue
-        made = only_for(made, context)
+        made = only_for(made, anew)
         for array in arrays:
             found = _with_own(made, lines, array)
             if found is None:
