@@ -172,7 +172,8 @@ class Forms(Struct, frozen=True, eq=False):
             found = own_scop(before, deps, self.options)
             made = self.watch("own", Expansion(found.scop, {}) if found is not None else None)
         if found is not None and made is not None:
-            names, deps = tables.names if tables is not None else frozenset(), dependences_of(made.scop, self.options)
+            names = tables.names if tables is not None else frozenset()
+            deps = dependences_of(made.scop, self.options).within(made.scop.context)
             yield Form(OWN, made.scop, deps, made, tables=names, own=found.names, before=before, in_order=True)
 
     def with_rolled(self) -> Iterator[Form]:

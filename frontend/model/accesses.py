@@ -33,8 +33,8 @@ from scopt.poly.isl_utils import PARAM, project_out_params
 class AccessCollector(Struct):
     """Collects the accesses of one statement.
 
-    domain: the parameter set of the enclosing loops. `conditional` writes become may-writes. `inner` iterators are
-    those of loops inside an opaque statement, and projected out of the relations. `local_names`: declared inside.
+    domain: parameters of the enclosing loops and of conditions (`partial`); `conditional` writes become may-writes.
+    `inner` iterators, of loops inside an opaque statement, are projected out of the relations. `local_names`: declared.
     unknown: why subscripts of written arrays aren't affine, so that the writes may reach any element.
     assigned: scalars that the statement has surely assigned by now, so that a read doesn't see what was there before
       it; covered: cells of arrays likewise, in statements with loops.
@@ -52,6 +52,7 @@ class AccessCollector(Struct):
     inner: dict[str, CType] = field(default_factory=dict)
     local_names: frozenset[str] = frozenset()
     conditional: bool = False
+    partial: bool = False
     assigned: set[str] = field(default_factory=set)
     covered: Covered = field(default_factory=Covered)
     has_loops: bool = False
@@ -66,8 +67,8 @@ class AccessCollector(Struct):
     @property
     def reader(self) -> SubscriptReader:
         bound = next((name for name in sorted(self.met) if self.domain.find_dim_by_name(PARAM, name) >= 0), "")
-        certain = not self.conditional
-        return SubscriptReader(self.names, self.domain, self.iterators, self.inner, certain, bound, self.values)
+        sure = not (self.conditional or self.partial)
+        return SubscriptReader(self.names, self.domain, self.iterators, self.inner, sure, bound, self.values)
 
     def settle(self, name: str) -> None:
         """A variable has been set."""
@@ -83,10 +84,11 @@ class AccessCollector(Struct):
         return self.child(conditional=True)  # what may be left out
 
     def where(self, cond: Any, *, holds: bool) -> AccessCollector:
-        """A part that is only executed where a condition holds, or fails."""
+        """A part that is only executed where a condition holds, or fails: for certain, if affine values decide."""
         scope = self.names.scope(self.domain, {**self.values, **self.inner})
-        place = may_hold(cond, scope) if holds else may_fail(cond, scope)
-        return self.child(conditional=True, domain=self.domain.intersect(place))
+        places = [self.domain.intersect(may(cond, scope)) for may in (may_hold, may_fail)]
+        part = self.child(partial=True, domain=places[0 if holds else 1])
+        return part if places[0].is_disjoint(places[1]) else part.sometimes()
 
     def collected(self, body: Any) -> tuple[Any, tuple[RawAccess, ...]]:
         """A statement, in which references to arrays that hold rows have a
@@ -113,7 +115,7 @@ class AccessCollector(Struct):
     def statement(self, node: Any) -> None:
         """A simple statement, or one taken as a whole (data-dependent if, with what it contains)."""
         match node:
-            case None | ir.EmptyStatement():
+            case None | ir.EmptyStatement() | ir.Break() | ir.Continue():
                 return
             case ir.Compound():
                 inner = replace(self)
@@ -143,8 +145,6 @@ class AccessCollector(Struct):
             case ir.Case() | ir.Default():
                 for item in node.stmts or []:
                     self.sometimes().statement(item)
-            case ir.Break() | ir.Continue():
-                return
             case ir.DeclList():
                 for item in node.decls:
                     self.block_item(item)
@@ -394,7 +394,7 @@ class AccessCollector(Struct):
                 self.covered.write(array.name, cells)
             cells = self.covered.left(array, cells) if kind == "read" else cells
         bound = any(cells.find_dim_by_name(PARAM, name) >= 0 for name in self.met)  # by a value that nobody knows
-        if kind == "write" and (self.conditional or bound):
+        if kind == "write" and (self.conditional or bound or (self.partial and not array.rank)):
             kind = "may-write"
             self.branches |= {} if bound else {node: (array.name, project_out_params(cells, self.inner))}
         self.found.append(RawAccess(array.name, kind, cells, node, self.names.location(node)))

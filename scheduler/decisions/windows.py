@@ -104,6 +104,8 @@ class Borders(Struct, frozen=True, eq=False):
     def parts(self) -> list[isl.Set]:
         """The dates of rows that have no interior, those before, in and after the interior, those that there are; none
         if nothing can be told apart like this. Rows are in convex parts: tests of them then stand around the loops."""
+        if self.interior.is_equal(self.everything):
+            return []  # in one piece or several
         last = int(self.interior.dim(SET)) - 1
         found: list[isl.Set] = []
         inside, late, early = self.everything, self.everything, self.everything

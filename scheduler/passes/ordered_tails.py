@@ -36,6 +36,8 @@ from scopt.scheduler.passes.row_results import Row, split_rows
 
 # Of what an iteration takes, what handing values on may take at most: two threads gain an eighth then.
 _HANDED = Fraction(3, 8)
+# The same where one thread has to do it, too, which has nothing for it (chosen).
+_HANDED_ALONE = Fraction(1, 16)
 # Of what an iteration takes, what keeps its order may take at most: two threads gain a quarter then.
 _TAIL = Fraction(1, 2)
 # Bytes that handed values take at most (chosen: several times what caches hold; more may be more than there is).
@@ -56,6 +58,12 @@ class Tails(Struct, frozen=True, eq=False):
 def tails_apart(scop: Scop, deps: Dependences, machine: Machine) -> Tails | None:
     """The SCoP with tails behind the outermost loops that gain by it; None if none does. deps: with reductions in any
     order as far as that is allowed."""
+    found = _tails(scop, deps, machine, _HANDED)
+    return found if found is None or found.most else _tails(scop, deps, machine, _HANDED_ALONE)
+
+
+def _tails(scop: Scop, deps: Dependences, machine: Machine, share: Fraction) -> Tails | None:
+    """share: of what an iteration takes, what handing values on may take at most."""
     made, sizes, rows = scop, dict[str, tuple[Expr, ...]](), list[Row]()
     loops, done = source_loops(scop), set[Loops]()
     for own in sorted({around[:depth] for around in loops.values() for depth in range(1, len(around) + 1)}):
@@ -67,7 +75,7 @@ def tails_apart(scop: Scop, deps: Dependences, machine: Machine) -> Tails | None
         if not tail:
             done.add(own)  # threads share it as it is
             continue
-        found = _with_handed(made, deps, lines, tail, machine)
+        found = _with_handed(made, deps, lines, tail, machine, share)
         if found is not None:
             made, own_sizes = found
             sizes.update(own_sizes)
@@ -85,7 +93,7 @@ def tails_apart(scop: Scop, deps: Dependences, machine: Machine) -> Tails | None
 
 
 def _with_handed(
-    made: Scop, deps: Dependences, lines: Lines, tail: frozenset[str], machine: Machine
+    made: Scop, deps: Dependences, lines: Lines, tail: frozenset[str], machine: Machine, share: Fraction
 ) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
     """The SCoP with cells for what a loop hands to its tail, and their sizes; None where that gains nothing, or can't
     be done. made: what others have become of it."""
@@ -94,7 +102,7 @@ def _with_handed(
     handed = _handed(deps, lines, tail)
     mine, others = (_time(scop, some, depth, machine) for some in (free, tail))
     moved = sum((handed_cost(machine, size) for size in _sizes(lines, tail, free)), Fraction(0))
-    if others + 2 * moved > _TAIL * mine or 2 * moved > _HANDED * mine:
+    if others + 2 * moved > _TAIL * mine or 2 * moved > share * mine:
         return None
     if not _is_forked_once(deps, lines) or _is_shared_inside(deps, lines, free, machine):
         return None

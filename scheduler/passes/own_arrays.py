@@ -10,6 +10,7 @@ and data may say which of its cells are read. The last iteration that writes a c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from math import prod
 
 import islpy as isl
@@ -21,7 +22,8 @@ from scopt.ir.scop import Access, Array, Dependences, Scop
 from scopt.machine import Machine
 from scopt.poly.body_rewriting import agree
 from scopt.poly.dependences import MAX_TABLE_BYTES, last_sources
-from scopt.poly.isl_utils import OUT, maps_of
+from scopt.poly.isl_utils import OUT, PARAM, maps_of
+from scopt.poly.loop_lengths import at_estimates
 from scopt.poly.row_extents import only_for, trusted_sizes, within_sizes
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.loop_values import spans
@@ -31,6 +33,8 @@ from scopt.scheduler.passes.work_arrays import keeps_results, with_copies
 
 # Bytes of a thread's stack that all of them take at most (chosen: an eighth of the smallest that systems give).
 _MOST = 2 * MAX_TABLE_BYTES
+# A parameter that nobody knows is taken to be that large at least (chosen: loops that threads share are longer).
+_LONG = 32
 
 
 class OwnArrays(Struct, frozen=True, eq=False):
@@ -49,8 +53,8 @@ def own_arrays(scop: Scop, deps: Dependences, machine: Machine) -> OwnArrays | N
         if any(own[: len(one)] == one for one in done):
             continue
         lines = Lines(scop, own, {one.name: one for one in scop.statements if loops[one.name][: len(own)] == own})
-        arrays = _shared(deps, lines)
-        if arrays is None:
+        arrays, context = _shared(deps, lines)
+        if context.is_empty():
             continue
         done.add(own)
         if not arrays or not keeps_results(lines, arrays) or _is_short(lines, machine):
@@ -58,10 +62,10 @@ def own_arrays(scop: Scop, deps: Dependences, machine: Machine) -> OwnArrays | N
         if has_products(deps, lines, machine):
             continue
         fit = sum(map(_bytes, arrays)) <= _MOST and all(_is_plain(lines, array) for array in arrays)
-        context = _written_anew(lines, arrays) if fit else None
-        if context is None or context.intersect(with_much_work(deps, lines, machine, arrays)).is_empty():
+        anew = _written_anew(lines, arrays, context) if fit else None
+        if anew is None or anew.intersect(with_much_work(deps, lines, machine, arrays)).is_empty():
             continue
-        made = only_for(made, context)
+        made = only_for(made, anew)
         for array in arrays:
             found = _with_own(made, lines, array)
             if found is None:
@@ -71,17 +75,37 @@ def own_arrays(scop: Scop, deps: Dependences, machine: Machine) -> OwnArrays | N
     return OwnArrays(made, frozenset(names)) if names else None
 
 
-def _shared(deps: Dependences, lines: Lines) -> tuple[Array, ...] | None:
-    """The arrays whose memory alone keeps a loop in order; None if anything else does."""
-    found = dict[str, None]()
+def _shared(deps: Dependences, lines: Lines) -> tuple[tuple[Array, ...], isl.Set]:
+    """The arrays whose memory alone keeps a loop in order, and the parameters for which nothing else does: none if that
+    holds for short loops at most."""
+    found, context = dict[str, None](), lines.scop.context
+    nothing = isl.Set.empty(context.get_space())
     for one in deps.select("flow", "anti", "output"):
         array = lines.scop.arrays[one.array]
         if (array.private and one.kind != "flow") or not lines.carries(one):
             continue  # threads have copies
-        if one.kind == "flow" or not array.rank:
-            return None
-        found[one.array] = None
-    return tuple(lines.scop.arrays[name] for name in found)
+        if one.kind == "flow":  # as from cells that a loop of no iterations leaves unwritten
+            context = context.subtract(lines.carried(one.relation).params())
+            if _for_long_loops(lines.scop, context).is_empty():
+                return (), nothing
+        elif array.rank:
+            found[one.array] = None
+        else:
+            return (), nothing
+    if not lines.scop.context.is_subset(context):  # a test without the cases in which nothing runs
+        runs = reduce(isl.Set.union, (one.domain.params() for one in lines.statements.values()))
+        context = context.intersect(runs).coalesce()
+    return tuple(lines.scop.arrays[name] for name in found), context
+
+
+def _for_long_loops(scop: Scop, context: isl.Set) -> isl.Set:
+    """Those of some parameters that the program probably has."""
+    about = {one.name: one.estimate for one in scop.parameters if one.estimate is not None}
+    context = at_estimates(context, about)
+    for k in range(context.dim(PARAM)):
+        if context.get_dim_name(PARAM, k) not in about:
+            context = context.lower_bound_val(PARAM, k, isl.Val(_LONG))
+    return context
 
 
 def _is_plain(lines: Lines, array: Array) -> bool:
@@ -91,11 +115,8 @@ def _is_plain(lines: Lines, array: Array) -> bool:
         return False
     if None in array.sizes or 0 in array.sizes or _bytes(array) > MAX_TABLE_BYTES:
         return False
-    return all(
-        access.node is not None
-        and (access.kind == "read" or (access.kind == "write" and access.relation.is_single_valued()))
-        for _, access in lines.uses(array)
-    )
+    # a statement with loops of its own writes several cells, and all of them
+    return all(access.node is not None and access.kind != "may-write" for _, access in lines.uses(array))
 
 
 def _is_short(lines: Lines, machine: Machine) -> bool:
@@ -104,17 +125,16 @@ def _is_short(lines: Lines, machine: Machine) -> bool:
     return all(count is not None and count < machine.cores for count in counts)
 
 
-def _written_anew(lines: Lines, arrays: Sequence[Array]) -> isl.Set | None:
-    """The parameters for which an iteration of the loop reads nothing of some arrays but what it has written itself,
+def _written_anew(lines: Lines, arrays: Sequence[Array], context: isl.Set) -> isl.Set | None:
+    """Those parameters for which an iteration of the loop reads nothing of some arrays but what it has written itself,
     whichever cells those are; None if it does read other values."""
-    context = lines.scop.context
     uses = [(access, one) for one in arrays for _, access in lines.uses(one)]
     for access, array in uses:
         if access.kind != "read":
             continue
         inside = replace(access, relation=within_sizes(access.relation, trusted_sizes(array)))
         sources, older = last_sources(lines.scop, inside)
-        for one in maps_of(sources):
+        for one in maps_of(sources.intersect_params(context)):
             if one.get_tuple_name(OUT) not in lines.statements or not agree(one, lines.row + 1):
                 return None
         for one in maps_of(older):

@@ -255,7 +255,8 @@ def _copy(
     instances = last.reverse().wrap().flatten()  # [o, i, …, o, subscripts]
     count = len(writer.iterators)
     domain = instances.project_out(SET, row + 1, count - 1).set_tuple_name(name).intersect_params(scop.context)
-    domain = domain.coalesce()
+    hull = domain.simple_hull().to_set()  # isl has each cell that small loops write alone
+    domain = hull if hull.is_subset(domain) else domain.coalesce()
     cells = [f"{array.spelling}_{k}" for k in range(array.rank)]
     iterators = (*writer.iterators[: row + 1], *cells)
     target: ir.Node = ir.ID(array.spelling)

@@ -360,3 +360,12 @@ class Dependences(Struct, frozen=True, eq=False):
     def strict(self) -> Dependences:
         """The dependences where reductions keep their order."""
         return Dependences(self.source) if self.reductions else self
+
+    def within(self, context: isl.Set) -> Dependences:
+        """Those that there are with some parameters."""
+
+        def some(whole: tuple[Dependence, ...]) -> tuple[Dependence, ...]:
+            each = ((one, one.relation.intersect_params(context)) for one in whole)
+            return tuple(replace(one, relation=pairs) for one, pairs in each if not pairs.is_empty())
+
+        return Dependences(some(self.all), some(self.reductions), some(self.source))

@@ -16,7 +16,7 @@ from msgspec import Struct
 from scopt import ir
 from scopt.ir.trip_counts import iterations
 from scopt.ir.walks import walk
-from scopt.machine.math_calls import CALLED, INSTRUCTIONS, ROOTS
+from scopt.machine.math_calls import CALLED, INSTRUCTIONS, ROOTS, divides
 from scopt.machine.processor import Machine
 from scopt.machine.targets import LONGEST_VECTOR, MANY_REGISTERS, SHORTEST_VECTOR
 
@@ -182,7 +182,7 @@ def _cycles(node: ir.Node) -> Fraction:
     own = Fraction(0)
     match node:
         case ir.BinaryOp() | ir.Assignment():
-            own = _DIVISION if node.op in ("/", "%", "/=", "%=") else _OPERATION
+            own = _DIVISION if divides(node) else _OPERATION
         case ir.FuncCall():
             own = _call(node)
     times, known = 1, iterations(node)

@@ -1,6 +1,8 @@
-"""What becomes of functions of the mathematical library."""
+"""What becomes of functions of the mathematical library, and of divisions."""
 
 from __future__ import annotations
+
+from scopt import ir
 
 # Those that are calls wherever results have to be exact.
 CALLED = frozenset(
@@ -14,3 +16,13 @@ CALLED = frozenset(
 # Those that are an instruction, and those that take the unit for divisions.
 INSTRUCTIONS = frozenset(name + kind for name in ("fabs", "copysign", "__builtin_inf") for kind in ("", "f"))
 ROOTS = frozenset(("sqrt", "sqrtf"))
+
+
+def divides(node: ir.BinaryOp | ir.Assignment) -> bool:
+    """Whether an operation is a division, other than by a power of two that the source spells: that is a shift, or a
+    product."""
+    if node.op not in ("/", "%", "/=", "%="):
+        return False
+    divisor = node.right if isinstance(node, ir.BinaryOp) else node.rvalue
+    digits = divisor.value.rstrip("uUlL") if isinstance(divisor, ir.Constant) else ""
+    return not (digits.isdecimal() and int(digits).bit_count() == 1)

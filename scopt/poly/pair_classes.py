@@ -199,9 +199,10 @@ class Agreement(Struct, frozen=True, eq=False):
         first, last = self.same.of(piece.source, _from(piece)), self.same.of(piece.sink, _to(piece))
         key = (*self._among_key(piece), first.key, last.key)
         if key not in self.classes.pairs:
-            pairs = self._among(piece)
-            agreeing = [self._equal(piece, first, last, k) for k in range(len(first.functions))]
-            self.classes.pairs[key] = pairs.intersect(reduce(isl.Map.intersect, agreeing)) if agreeing else pairs
+            agreeing = (self._equal(piece, first, last, k) for k in range(len(first.functions)))
+            # functions with pieces (loops that were unrolled) have some hundred agreements, of which few pairs are left
+            parts = sorted((self._among(piece), *agreeing), key=isl.Map.n_basic_map)
+            self.classes.pairs[key] = reduce(isl.Map.intersect, parts)
         return self.classes.pairs[key]
 
     def _equal(self, piece: Piece, first: _Part, last: _Part, k: int) -> isl.Map:

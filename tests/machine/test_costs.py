@@ -31,6 +31,13 @@ def test_what_the_default_has() -> None:
     assert (of.threads_cost(DEFAULT), of.threads_cost(DEFAULT, 100), of.thread_limit(DEFAULT)) == (25_000, 25_500, 64)
 
 
+def test_divisions_by_powers_of_two_are_shifts() -> None:
+    product, shift, other = (
+        of.instance_cost(parse_c(f"int f(int i) {{ return i {op}; }}"), DEFAULT) for op in ("* 8", "/ 8u", "/ 6")
+    )
+    assert product == shift < other
+
+
 @pytest.mark.parametrize(("machine", "rows", "columns"), [(AVX2, 4, 12), (NEON, 8, 6), (SSE, 4, 6)])
 def test_register_tiles_suit_the_registers(machine: Machine, rows: int, columns: int) -> None:
     assert of.register_shape(machine, 8) == of.RegisterShape(rows, columns)

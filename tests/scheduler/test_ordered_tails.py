@@ -56,6 +56,13 @@ def test_loops_that_stay_as_they_are(body: str) -> None:
     assert tails_scop(scop, dependences_of(scop, Options()), Options()) is None
 
 
+def test_one_thread_hands_on_no_more_than_it_may() -> None:
+    taken = "for (i = 0; i < n; i++) { s = exp(x[i]); sum += s; }"
+    for body, found in ((taken, True), (f"{taken} for (i = 0; i < n; i++) {{ {PATH} y[i] = s; }}", False)):
+        scop = scop_of(body, before=BEFORE)
+        assert (tails_scop(scop, dependences_of(scop, Options()), Options()) is not None) == found
+
+
 PROGRAM = """#include <stdio.h>
 #include <math.h>
 static double x[9000], y[9000], price[2][4], total;

@@ -53,6 +53,31 @@ for (i = 0; i < n; i++) {
     y[i][j] = (unsigned char)(last[j] + last[j - 1]);
 }"""
 
+# blocks that straight code, which is a statement, sets where iterators say so, the rest beside; the first one anyway
+BLOCKS = """
+for (i = 0; i < n; i++) {
+  for (k = 0; k < m; k++) {
+    double v = x[i][k], w[64];
+    WEIGHTS
+    for (j = 0; j < 2; j++) {
+      d[k][j] = w[j];
+      if (k < m - 1)
+        e[k + 1][j] = 3 * w[1 - j];
+    }
+  }
+  for (j = 0; j < 2; j++)
+    e[0][j] = 0.5;
+  for (j = 1; j < 2; j++)
+    d[0][j] *= d[0][j - 1];
+  for (k = 1; k < m; k++)
+    for (j = 0; j < 2; j++)
+      d[k][j] = (d[k][j] + e[k][j]) / (d[k - 1][j] + 2);
+  for (k = 0; k < m; k++)
+    z[i][k] = d[k][1];
+}""".replace("WEIGHTS", " ".join(f"w[{q}] = v * {q + 1};" for q in range(64)))
+BLOCK_PARAMS = "int n, int m, double x[restrict 400][600], double z[restrict 400][600], double d[restrict 600][2], "
+BLOCK_PARAMS += "double e[restrict 600][2]"
+
 
 def text(body: str) -> str:
     return optimize(source_of(body, PARAMS), Options(machine=SOON)).text.decode().partition("#pragma scop\n")[2]
@@ -70,6 +95,18 @@ def test_threads_have_arrays_of_their_own_where_data_say_what_is_read() -> None:
     assert "y[i][j] = c_own[at][j];" in made
     assert "c[c_0][c_1] = c_own[c_0][c_1];" in made
     assert "m <= 600" in made
+
+
+def test_blocks_that_iterators_alone_leave_unwritten_are_their_own() -> None:
+    scop = scop_of(BLOCKS, BLOCK_PARAMS)
+    found = own_arrays(scop, dependences(scop), SOON)
+    assert found is not None
+    assert found.names == {"d_own", "e_own"}
+    assert rewriting_fault(scop, Expansion(found.scop, {})) is None
+    made = optimize(source_of(BLOCKS, BLOCK_PARAMS), Options(machine=SOON)).text.decode()
+    assert "double d_own[600][2];" in made
+    scop = scop_of(BLOCKS.replace("k < m - 1)", "x[i][k] > 0)"), BLOCK_PARAMS)
+    assert own_arrays(scop, dependences(scop), SOON) is None  # but not where data do
 
 
 @pytest.mark.parametrize(

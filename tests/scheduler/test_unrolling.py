@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import islpy as isl
 import pytest
 
 from scopt.options import Options
 from scopt.pipeline import optimize
 from scopt.scheduler.decisions import small_loops
+from scopt.scheduler.decisions.windows import Borders
 from tests.fuzz.harness import in_one_form, without_thresholds
 from tests.sources import source_of
 
@@ -230,6 +232,11 @@ def test_borders_keep_their_loops() -> None:
     assert "if (i == 0)" in found
     inside = re.findall(r"v \+= x\[2 \* i(?: [-+] 1)?\]\[2 \* j(?: [-+] 1)?\];", found)
     assert len(inside) == len(set(inside)) == 9
+
+
+def test_dates_in_several_pieces_that_are_all_alike_have_no_borders() -> None:
+    everything = isl.Set("[n] -> { [i] : 0 < i <= n - 2 or i = n - 1 >= 0 }")
+    assert Borders(isl.UnionMap("{ S[i] -> [i] }"), everything, everything).parts == []
 
 
 def test_sums_that_come_to_a_constant() -> None:

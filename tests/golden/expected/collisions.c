@@ -14,7 +14,7 @@ void collisions(int c1, int c2)
 {
 #pragma scop
     if ((double)c1 * c2 > 2000) {
-      if ((double)c1 * c2 > 40000 && scopt_threads() > 1) {
+      if ((double)c1 * c2 > 60000 && scopt_threads() > 1) {
         #pragma omp parallel for collapse(2) firstprivate(c1, c2) schedule(static)
         for (long t2t = 0; t2t < c1; t2t += 4)
           for (long c3t = 0; c3t < c2; c3t += 4)
