@@ -22,7 +22,7 @@ from scopt.frontend.text.tokens import RawToken, around_pragma, directive_words,
 # Token texts; a pragma is one, with its words apart.
 Words = tuple[str, ...]
 
-_VALUE = re.compile(r"\((\w+)\)==(-?\d+)\Z")
+_VALUE = re.compile(r"\((\w+)\)==(-?\d+)u?\Z")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _CHANGES = frozenset(["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"])
 
