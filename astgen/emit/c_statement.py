@@ -170,7 +170,7 @@ class StatementGenerator(PlainGenerator):
 
     def visit_For(self, n: ir.For) -> str:
         text = super().visit_For(n)
-        return f"{KEPT}\n{self._make_indent()}{text}" if n in self.kept else text
+        return f"\n{self._make_indent()}".join((*KEPT, text)) if n in self.kept else text
 
     def visit_ID(self, n: ir.ID) -> str:
         return self.value(n.name) if n.name in self.values else n.name

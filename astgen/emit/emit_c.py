@@ -233,7 +233,7 @@ class _Printer(Struct, frozen=True):
         elif self.openmp and takes_turns(self.scop, loop):
             yield cgen.Line(UNROLLED)
         elif self.openmp and loop.mark.kept:
-            yield cgen.Line(KEPT)
+            yield from map(cgen.Line, KEPT)
         yield statement
 
     def fills_locals(self, loop: For) -> bool:

@@ -210,8 +210,16 @@ def loop_work(
         totals[factors] = totals.get(factors, Fraction(0)) + weight
     if not totals:
         return Fraction(0), ()
-    factors = max(totals, key=lambda f: (totals[f] * _FACTOR ** len(f), len(f)))
+    sizes = costs.sizes if isinstance(costs, Costs) else {}
+    factors = max(totals, key=lambda f: (totals[f] * prod(_likely(one, sizes) for one in f), len(f)))
     return totals[factors], factors
+
+
+def _likely(factor: Expr, sizes: Mapping[str, int]) -> int:
+    """What a factor is taken for. sizes: guesses of parameters' values."""
+    coefficients, constant = linear(factor)
+    known = [(c, sizes[x.name]) for x, c in coefficients.items() if isinstance(x, Name) and x.name in sizes]
+    return max(constant + sum(c * size for c, size in known), 1) if len(known) == len(coefficients) else _FACTOR
 
 
 def paths(item: Item, outer: tuple[For, ...] = ()) -> Iterator[tuple[tuple[For, ...], Call]]:

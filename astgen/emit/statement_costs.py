@@ -12,9 +12,11 @@ from scopt.machine.costs import ELEMENT, cached_cost, instance_cost, least_insta
 
 
 class Costs(dict[str, Fraction]):
-    """Nanoseconds of an instance of each statement. own: of those with loops of their own, such a loop."""
+    """Nanoseconds of an instance of each statement. own: of those with loops of their own, such a loop. sizes: guesses
+    of parameters' values."""
 
     own: Mapping[str, OwnLoop] = {}
+    sizes: Mapping[str, int] = {}
 
 
 def statement_costs(scop: Scop, weights: Mapping[str, tuple[str, int]], machine: Machine) -> Costs:
@@ -24,6 +26,7 @@ def statement_costs(scop: Scop, weights: Mapping[str, tuple[str, int]], machine:
     costs |= {name: costs[other] * count / vector_gain(machine) for name, (other, count) in weights.items()}
     made = Costs({name: max(cost, least_instance(machine)) for name, cost in costs.items()})
     made.own = own_loops(scop, machine)
+    made.sizes = {one.name: one.estimate for one in scop.parameters if one.estimate is not None}
     return made
 
 

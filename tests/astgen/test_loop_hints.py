@@ -57,7 +57,7 @@ ROWS = "int n, int m, const signed char a[restrict n][m], const short c[restrict
 )
 def test_small_sums_that_gcc_would_write_out(steps: int, sums: str, kept: int) -> None:
     text = optimize(source_of(SUMS % (steps, sums), ROWS), Options()).text.decode()
-    assert text.count(f"{KEPT}\n") == kept
+    assert text.count(KEPT[1]) == kept
 
 
 SEARCH = """for (i = 0; i < n; i++) {
@@ -83,7 +83,7 @@ SEARCH = """for (i = 0; i < n; i++) {
 )
 def test_small_sums_in_loops_that_end_early(steps: int, adds: str, jump: str, kept: int) -> None:
     text = optimize(source_of(SEARCH % (steps, adds, jump), ROWS), Options()).text.decode()
-    assert text.count(f"{KEPT}\n") == kept
+    assert text.count(KEPT[1]) == kept
 
 
 def test_the_line_is_about_a_loop() -> None:
