@@ -37,11 +37,9 @@ def _below_branches(node: ir.Node, depth: int) -> Iterator[ir.ArrayRef]:
     """The references below more than one `if`."""
     if isinstance(node, ir.ArrayRef) and depth > 1:
         yield node
-    match node:
-        case ir.If(cond=condition):
-            yield from _below_branches(condition, depth)
-            rest, depth = [one for one in (node.iftrue, node.iffalse) if one is not None], depth + 1
-        case _:
-            rest = node.parts
-    for part in rest:
+    parts = tuple(node.parts)
+    if isinstance(node, ir.If):
+        yield from _below_branches(node.cond, depth)
+        parts, depth = tuple(one for one in (node.iftrue, node.iffalse) if one is not None), depth + 1
+    for part in parts:
         yield from _below_branches(part, depth)
