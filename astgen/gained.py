@@ -7,6 +7,7 @@ from itertools import permutations
 
 import islpy as isl
 
+from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.loop_work import is_tile_loop
 from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.kept_loops import with_kept_loops
@@ -39,6 +40,8 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
     if any(loop.mark.around for loop in loops_of(with_shifted_rows_apart(scop, nest))):
         return True
     if any(loop.mark.kept for loop in loops_of(with_kept_loops(scop, nest))) or with_whole_windows(nest) != nest:
+        return True
+    if any(kept_inside(scop, one) for one in scop.statements):
         return True
     if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest) or has_more_tests(scop)):
         return True

@@ -11,6 +11,7 @@ from math import prod
 
 import islpy as isl
 
+from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.loop_work import is_tile_loop
 from scopt.astgen.gained import calls_with_loops
 from scopt.astgen.passes.masking import has_masks
@@ -47,6 +48,7 @@ def gains_too_little(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machine
         part = LoopNest(Block((item,)))
         if has_searches(scop, part) or has_masks(scop, part) or reads_ahead(scop, part):
             gaining |= {call.statement for _, call in calls_with_loops(part.body, ())}
+    gaining |= {one.name for one in scop.statements if kept_inside(scop, one)}
     if not gaining:
         return False  # another question
     often = {call.statement for path, call in calls if not _is_as_it_was(path, call)} | gaining

@@ -23,6 +23,7 @@ from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import ELEMENT
 from scopt.machine.streams import waiting_instance
+from scopt.poly.lookups import narrow_lookups
 
 NEVER = Compare(Const(0), ">", Const(0))
 # Lanes that cells which data name take one after the other, in the time that vectors take for all the rest of them.
@@ -81,7 +82,10 @@ def vector_elements(scop: Scop, machine: Machine) -> int:
 
 def _lanes(scop: Scop, statement: Statement, machine: Machine) -> int:
     """Instances of a statement that vectors do at once: of its widest elements, which narrow ones are converted to;
-    cells that data name are loaded one by one, so that only the rest is quicker."""
+    cells that data name are loaded one by one, so that only the rest is quicker, and narrow ones keep compilers from
+    vectors at all."""
+    if narrow_lookups(scop, statement):
+        return 1
     cells = [access for access in statement.accesses if scop.arrays[access.array].rank]
     sizes = [scop.arrays[access.array].type.bits // 8 for access in cells if scop.arrays[access.array].type.bits]
     lanes = machine.lanes(max(sizes, default=ELEMENT))

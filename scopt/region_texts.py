@@ -58,7 +58,9 @@ def _parts(
 def _nested(tu: TranslationUnit, texts: Texts) -> Iterator[bytes]:
     """The texts, each with the one before in the original's place."""
     region = texts.region
-    macros = " && ".join(f"({name}) == {value}" for name, value in sorted(texts.macros.items()))
+    macros = " && ".join(
+        f"({name}) == {value}{'u' * (value >> 63 > 0)}" for name, value in sorted(texts.macros.items())
+    )
     text = tu.source[region.start + len(region.leading) : region.end - len(region.trailing)]
     for condition, outcome in texts.outcomes:
         text = with_original(

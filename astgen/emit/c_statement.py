@@ -8,6 +8,7 @@ from typing import Any
 from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter, Level, Text
 from scopt.astgen.emit.flat import flat_subscript, reference_of
+from scopt.astgen.emit.loop_hints import KEPT
 from scopt.astgen.emit.subscripts import exact_unsigned, folded, linear_subscript
 from scopt.ir.nest import Call, Const, Expr, Loaded
 from scopt.ir.printing import CPrinter
@@ -17,9 +18,13 @@ _ARITHMETIC = ("+", "-", "*", "/", "%")
 _RELATIONAL = ("<", "<=", ">", ">=", "==", "!=")
 
 
-def statement_text(statement: Statement, call: Call, printer: ExprPrinter) -> str:
-    """One instance of a statement, without the final newline; more than one line if it is a compound or an if."""
-    generator = StatementGenerator(statement, call, printer)
+def statement_text(
+    statement: Statement, call: Call, printer: ExprPrinter, kept: frozenset[ir.Node] = frozenset()
+) -> str:
+    """One instance of a statement, without the final newline; more than one line if it is a compound or an if.
+
+    kept: the loops of its body that gcc is asked not to write out."""
+    generator = StatementGenerator(statement, call, printer, kept)
     return str(generator._generate_stmt(statement.body)).rstrip("\n")
 
 
@@ -147,9 +152,12 @@ class StatementGenerator(PlainGenerator):
     the expression is as it was.
     """
 
-    def __init__(self, statement: Statement, call: Call, printer: ExprPrinter) -> None:
+    def __init__(
+        self, statement: Statement, call: Call, printer: ExprPrinter, kept: frozenset[ir.Node] = frozenset()
+    ) -> None:
         super().__init__()
         self.printer = printer
+        self.kept = kept
         self.values: Mapping[str, Expr] = dict(zip(statement.iterators, call.args, strict=True))
         self.parameters = {p.spelling: p for p in printer.parameters.values()}
         self.types: Mapping[str, CType] = dict(zip(statement.iterators, statement.iterator_types, strict=True))
@@ -159,6 +167,10 @@ class StatementGenerator(PlainGenerator):
 
     def visit(self, node: Any) -> str:
         return self.chosen[node] if node in self.chosen else str(super().visit(node))
+
+    def visit_For(self, n: ir.For) -> str:
+        text = super().visit_For(n)
+        return f"\n{self._make_indent()}".join((*KEPT, text)) if n in self.kept else text
 
     def visit_ID(self, n: ir.ID) -> str:
         return self.value(n.name) if n.name in self.values else n.name

@@ -25,6 +25,7 @@ from scopt.astgen.emit.decided import Decided, condition_text, decided_by, undec
 from scopt.astgen.emit.flat import flat_subscript
 from scopt.astgen.emit.inner_declarations import Inner, copied_names, inner_declarations, outer_declarations
 from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
+from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.loop_hints import KEPT, NOT_UNROLLED, UNROLLED, for_both, takes_turns
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
 from scopt.diagnostics import InternalError
@@ -161,7 +162,9 @@ class _Printer(Struct, frozen=True):
                 then = replace(self, exprs=self.exprs.where(item.condition)).block(item.then)
                 yield IfStatement(self.exprs.condition(item.condition).text, then, self.block(otherwise), braces)
             case Call():
-                text = statement_text(undecided(self.scop.statement(item.statement), self.known), item, self.exprs)
+                statement = undecided(self.scop.statement(item.statement), self.known)
+                kept = kept_inside(self.scop, statement) if self.openmp else frozenset()
+                text = statement_text(statement, item, self.exprs, kept)
                 yield from (cgen.Line(line) for line in text.split("\n"))
             case Hold():
                 yield cgen.Block(list(self.hold(item)))
@@ -230,7 +233,7 @@ class _Printer(Struct, frozen=True):
         elif self.openmp and takes_turns(self.scop, loop):
             yield cgen.Line(UNROLLED)
         elif self.openmp and loop.mark.kept:
-            yield cgen.Line(KEPT)
+            yield from map(cgen.Line, KEPT)
         yield statement
 
     def fills_locals(self, loop: For) -> bool:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.astgen.emit.own_loops import OwnLoop
-from scopt.astgen.emit.statement_costs import Costs, statement_costs, vector_costs
+from scopt.astgen.emit.statement_costs import Costs, likely_size, statement_costs, vector_costs
 from scopt.ir.expr import exceeds, floor_div, from_linear, linear, minimum, names, plus, substitute, subtract, weighted
 from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, Hold, If, LoopMark, LoopNest, Max, Min, Mod, Name
 from scopt.ir.nest_walks import Item, calls, children, items, map_block
@@ -28,8 +28,6 @@ from scopt.machine.costs import (
 )
 
 _HARDLY = 64
-# What a factor that nobody knows is taken for beside known ones: of the statements of a loop, the heaviest one tells.
-_FACTOR = 512
 
 
 def add_work_guards(
@@ -210,7 +208,8 @@ def loop_work(
         totals[factors] = totals.get(factors, Fraction(0)) + weight
     if not totals:
         return Fraction(0), ()
-    factors = max(totals, key=lambda f: (totals[f] * _FACTOR ** len(f), len(f)))
+    sizes = costs.sizes if isinstance(costs, Costs) else {}
+    factors = max(totals, key=lambda f: (totals[f] * prod(likely_size(one, sizes) for one in f), len(f)))
     return totals[factors], factors
 
 

@@ -6,15 +6,22 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from scopt.astgen.emit.own_loops import OwnLoop, own_loops
+from scopt.ir.expr import linear
+from scopt.ir.nest import Expr, Name
 from scopt.ir.scop import Scop
 from scopt.machine import Machine
 from scopt.machine.costs import ELEMENT, cached_cost, instance_cost, least_instance, vector_gain
 
+# What a factor that nobody knows is taken for beside known ones: of the statements of a loop, the heaviest one tells.
+_FACTOR = 512
+
 
 class Costs(dict[str, Fraction]):
-    """Nanoseconds of an instance of each statement. own: of those with loops of their own, such a loop."""
+    """Nanoseconds of an instance of each statement. own: of those with loops of their own, such a loop. sizes: guesses
+    of parameters' values."""
 
     own: Mapping[str, OwnLoop] = {}
+    sizes: Mapping[str, int] = {}
 
 
 def statement_costs(scop: Scop, weights: Mapping[str, tuple[str, int]], machine: Machine) -> Costs:
@@ -24,6 +31,7 @@ def statement_costs(scop: Scop, weights: Mapping[str, tuple[str, int]], machine:
     costs |= {name: costs[other] * count / vector_gain(machine) for name, (other, count) in weights.items()}
     made = Costs({name: max(cost, least_instance(machine)) for name, cost in costs.items()})
     made.own = own_loops(scop, machine)
+    made.sizes = {one.name: one.estimate for one in scop.parameters if one.estimate is not None}
     return made
 
 
@@ -37,3 +45,10 @@ def vector_costs(scop: Scop, costs: Mapping[str, Fraction], machine: Machine) ->
         lanes = machine.lanes(max(sizes, default=ELEMENT))
         found[statement.name] = max(costs[statement.name] / lanes, cached_cost(machine, sum(sizes)))
     return found
+
+
+def likely_size(factor: Expr, sizes: Mapping[str, int]) -> int:
+    """What a factor is taken for. sizes: guesses of parameters' values."""
+    coefficients, constant = linear(factor)
+    known = [(c, sizes[x.name]) for x, c in coefficients.items() if isinstance(x, Name) and x.name in sizes]
+    return max(constant + sum(c * size for c, size in known), 1) if len(known) == len(coefficients) else _FACTOR

@@ -188,11 +188,14 @@ def _is_value(declared: Any) -> bool:
 
 
 def _is_plain_local(node: ir.Decl) -> bool:
+    """Whether a call has a variable or array of its own, or all calls have the same constants."""
     inner: Any = node.type
     while isinstance(inner, ir.ArrayDecl):
         if not isinstance(inner.dim, (ir.Constant, ir.BinaryOp, type(None))):
             return False
         inner = inner.type
+    if list(node.storage or ()) == ["static"]:
+        return _is_value(inner) and node.init is not None and _is_constant(node)
     return not node.storage and _is_value(inner)
 
 

@@ -35,6 +35,7 @@ from scopt.machine.loop_costs import line_cycles
 from scopt.poly.data_moves import data_moves
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.linear import Vector, dot, subscript_rows
+from scopt.poly.lookups import looks_up_in_branches
 from scopt.poly.source_loops import source_loops
 from scopt.scheduler.decisions.index_divisions import index_divisions
 from scopt.scheduler.decisions.latencies import places_of, waiting
@@ -69,7 +70,7 @@ class Instance(Struct, frozen=True):
     count: of instances. arithmetic: cycles of its operations, several of which can start in one; a product that is
     added counts with the sum. latency: cycles that it waits for what the band computes. uses: of arrays.
     steady, jumping: by member, how many of these stay at one cell along it, and how many jump from line to line.
-    divided: cycles of divisions that have no vector instructions.
+    divided: cycles of divisions that have no vector instructions. alone: no compiler makes vectors of it.
     """
 
     count: float
@@ -79,6 +80,7 @@ class Instance(Struct, frozen=True):
     steady: tuple[Uses, ...]
     jumping: tuple[Uses, ...]
     divided: float = 0.0
+    alone: bool = False
 
     def left(self, kept: Mapping[int, float]) -> Uses:
         """The uses that are left where cells that stay the same along some members are loaded and stored once for so
@@ -95,6 +97,8 @@ class Instance(Struct, frozen=True):
 
     def vector(self, kept: Mapping[int, float], member: int, lanes: int) -> float:
         """The same in vectors along a member. What jumps is loaded and stored element by element."""
+        if self.alone:
+            return self.scalar(kept)
         uses, apart = self.left(kept) - self.jumping[member], self.jumping[member]
         loads = max(uses.loads, 0.0) / LOADS / lanes + apart.loads * GATHER
         stores = max(uses.stores, 0.0) / STORES / lanes + apart.stores * SCATTER
@@ -332,7 +336,8 @@ def _instance(
         return Uses(those.count(False), those.count(True))
 
     steady, jumping = (tuple(uses(kind, found) for found in kinds) for kind in ("steady", "jumping"))
-    return Instance(count, busy, waits, Uses(writes.count(False), writes.count(True)), steady, jumping)
+    alone = looks_up_in_branches(scop, statement)
+    return Instance(count, busy, waits, Uses(writes.count(False), writes.count(True)), steady, jumping, alone=alone)
 
 
 def _kind(scop: Scop, statement: Statement, access: Access, direction: Vector | None) -> str:

@@ -166,6 +166,8 @@ def _busy(band: Band, places: Places, name: str, waiting: float) -> float:
     rows is loaded element by element, and so is what is looked up and too narrow for an instruction that gathers; where
     rows are at no fixed distance, each lane needs an address of its own."""
     work, one, scop = band.work, band.work.statements[name], band.setting.scop
+    if one.alone:
+        return one.count * max(one.scalar({}), waiting)
     far = [scop.arrays[access.array] for statement, access in places.apart if statement == name]
     jumps = len(far) + narrow_lookups(scop, scop.statement(name))
     addresses = sum(array.rows for array in far)

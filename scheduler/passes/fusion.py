@@ -233,28 +233,31 @@ class Fusion:
 
     def share_data(self, left: isl.UnionPwAff, right: isl.UnionPwAff) -> bool:
         """Whether iterations of two loops with about the same dates access the same rows of some array, or members of
-        the same structures, which share cache lines."""
+        the same structures, which share cache lines. An iteration that takes a row as a whole has little to do with one
+        that takes a cell of every row."""
         sides = [self.accessed(isl.UnionMap.from_union_pw_aff(one)) for one in (left, right)]
-        for name, cells in sides[0].items():
-            others = sides[1].get(name)
+        for (name, along), cells in sides[0].items():
+            others = sides[1].get((name, along))
             if others is not None and (name not in self.scop.arrays or _meet(cells, others)):
                 return True
         return False
 
-    def accessed(self, dates: isl.UnionMap) -> dict[str, isl.UnionMap]:
+    def accessed(self, dates: isl.UnionMap) -> dict[tuple[str, bool], isl.UnionMap]:
         """``{ [date] -> A[row] }`` by array, or structure, with an access in a loop; of vectors, the cells, or
-        records of so many cells as an access steps by."""
+        records of so many cells as an access steps by. Those by which dates walk along all rows are apart."""
         names = {str(relation.get_tuple_name(isl.dim_type.in_)) for relation in maps_of(dates)}
-        found: dict[str, isl.UnionMap] = {}
+        found: dict[tuple[str, bool], isl.UnionMap] = {}
         for statement in self.scop.statements:
             for access in statement.accesses if statement.name in names else ():
-                key = self.scop.arrays[access.array].within or access.array
+                within = self.scop.arrays[access.array].within
                 rows, last = access.relation, access.relation.dim(OUT) - 1
                 if last > 0:
                     rows = rows.project_out(OUT, last, 1).set_tuple_name(OUT, access.array)
                 elif last == 0:
                     rows = _records(rows)
-                cells = dates.reverse().apply_range(isl.UnionMap.from_map(rows))
+                cells = _dated(dates, rows)
+                along = last > 0 and not within and not _is_told(cells) and _is_told(_dated(dates, access.relation))
+                key = within or access.array, along
                 found[key] = found[key].union(cells) if key in found else cells
         return found
 
@@ -328,6 +331,16 @@ class Fusion:
         pairs = [some.intersect_domain(source).intersect_range(sink) for some in found for source, sink in ways]
         whole = first.union(second)
         return all(nonnegative(distances(self.inside(some, whole, prefix), member)) for some in pairs)
+
+
+def _dated(dates: isl.UnionMap, cells: isl.Map) -> isl.UnionMap:
+    return dates.reverse().apply_range(isl.UnionMap.from_map(cells))
+
+
+def _is_told(cells: isl.UnionMap) -> bool:
+    """Whether a date says which cells are accessed."""
+    bare = (one.gist_domain(one.domain()) for one in maps_of(cells))
+    return any(one.involves_dims(isl.dim_type.in_, 0, one.dim(isl.dim_type.in_)) for one in bare)
 
 
 def _records(cells: isl.Map) -> isl.Map:

@@ -22,7 +22,7 @@ from scopt.frontend.text.tokens import RawToken, around_pragma, directive_words,
 # Token texts; a pragma is one, with its words apart.
 Words = tuple[str, ...]
 
-_VALUE = re.compile(r"\((\w+)\)==(-?\d+)\Z")
+_VALUE = re.compile(r"\((\w+)\)==(-?\d+)u?\Z")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _CHANGES = frozenset(["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"])
 
@@ -220,8 +220,10 @@ def _without_hints(tokens: Sequence[RawToken]) -> Iterator[RawToken]:
             hints.update(rest[k : k + size])
         elif is_for_both(lines[k : k + 5]):
             hints.update((rest[k], rest[k + 1], rest[k + 2], rest[k + 4]))
-        elif lines[k] in (UNROLLED, KEPT) and k + 1 < len(rest) and tokens[rest[k + 1]].text == "for":
+        elif lines[k] == UNROLLED and k + 1 < len(rest) and tokens[rest[k + 1]].text == "for":
             hints.add(rest[k])
+        elif lines[k : k + 3] == list(KEPT) and k + 3 < len(rest) and tokens[rest[k + 3]].text == "for":
+            hints.update(rest[k : k + 3])
     yield from (token for k, token in enumerate(tokens) if k not in hints)
 
 

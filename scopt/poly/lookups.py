@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from scopt.ir.scop import Scop, Statement
+from collections.abc import Iterator
+
+from scopt import ir
+from scopt.ir.scop import Access, Scop, Statement
 
 # The narrowest cells, in bits, that an instruction gathers.
 _GATHERED = 32
@@ -10,8 +13,33 @@ _GATHERED = 32
 
 def narrow_lookups(scop: Scop, statement: Statement) -> int:
     """How many references of a statement read such cells."""
-    reads = (access for access in statement.accesses if access.kind == "read" and scop.arrays[access.array].rank)
-    return sum(
-        0 < scop.arrays[access.array].type.bits < _GATHERED and not access.relation.is_single_valued()
-        for access in reads
-    )
+    return sum(1 for _ in _lookups(scop, statement))
+
+
+def looks_up_in_branches(scop: Scop, statement: Statement) -> bool:
+    """Whether a statement reads such cells where more than one condition on data lets it: nothing loads them for some
+    lanes alone, and compilers make no vectors of a loop with it. (One condition around an assignment is a choice.)"""
+    if not isinstance(statement.body, ir.If):
+        return False
+    inside = {id(node) for node in _below_branches(statement.body, 0)}
+    return any(id(access.node) in inside for access in _lookups(scop, statement))
+
+
+def _lookups(scop: Scop, statement: Statement) -> Iterator[Access]:
+    for access in statement.accesses:
+        array = scop.arrays[access.array]
+        narrow = access.kind == "read" and array.rank and 0 < array.type.bits < _GATHERED
+        if narrow and not access.relation.is_single_valued():
+            yield access
+
+
+def _below_branches(node: ir.Node, depth: int) -> Iterator[ir.ArrayRef]:
+    """The references below more than one `if`."""
+    if isinstance(node, ir.ArrayRef) and depth > 1:
+        yield node
+    parts = tuple(node.parts)
+    if isinstance(node, ir.If):
+        yield from _below_branches(node.cond, depth)
+        parts, depth = tuple(one for one in (node.iftrue, node.iffalse) if one is not None), depth + 1
+    for part in parts:
+        yield from _below_branches(part, depth)

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from scopt import pipeline
 from scopt.astgen.emit.loop_work import add_work_guards, imbalanced, is_tile_loop
+from scopt.astgen.emit.statement_costs import likely_size
 from scopt.ir import expr as ex
 from scopt.ir.nest import Block, Call, Compare, Const, Exceeds, For, LoopMark, LoopNest, Mod, Name
 from scopt.ir.nest_walks import items
@@ -20,6 +21,11 @@ ROWS = ("S0[i, j] -> [i]", "S0[i, j] -> [j]")
 
 def fors(nest: LoopNest) -> dict[str, For]:
     return {item.iterator: item for item in items(nest.body) if isinstance(item, For)}
+
+
+def test_a_known_size_counts_for_what_it_is() -> None:
+    n, long, rows = Name("n"), ex.plus(Name("m"), 1), {"m": 1_500_000, "n": 12}
+    assert [likely_size(one, rows) for one in (n, long, Name("w"))] == [12, 1_500_001, 512]
 
 
 @pytest.mark.parametrize("sizes", [(), (32, 32)])

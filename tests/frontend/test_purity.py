@@ -36,6 +36,7 @@ def computing(text: str) -> frozenset[str]:
             " switch (k) { case 1: return t[0]; default: break; } return t[1]; }"
         ),
         "static double f(double x) { return (double)(float)x + sizeof(row); }",
+        "static int f(int d) { static const int step[4] = {8, 9, 1, -7}; int r = step[d]; return r << 1; }",
     ],
 )
 def test_those_that_do(text: str) -> None:
@@ -52,6 +53,8 @@ def test_those_that_do(text: str) -> None:
         "static int f(int x) { g = x; return x; }",
         "static int f(int x) { g++; return x; }",
         "static int f(int x) { static int n; n += x; return n; }",
+        "static int f(int x) { static const volatile int n = 3; return n + x; }",
+        "static int f(int x) { static const int *const n = &g; return *n + x; }",
         "static int f(int x) { { int g = x; x += g; } return g; }",
         "static double f(double *x) { return x[0]; }",
         "static double f(double x[3]) { return x[0]; }",

@@ -15,7 +15,7 @@ from scopt.poly.trees import Band, Sequence, build, read
 from scopt.rewritten_scop import dependences_of
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.passes.band_passes import apply_passes
-from scopt.scheduler.passes.fusion import fuse_loops
+from scopt.scheduler.passes.fusion import Fusion, fuse_loops
 from tests.fuzz.harness import in_one_form
 from tests.sources import scop_of, source_of
 
@@ -71,6 +71,19 @@ PARAMS = "int n, double A[100][100], double B[100][100], double C[200][100]"
 @pytest.mark.parametrize(("row", "loops"), [("i", 1), ("i + 1", 1), ("2 * i", 2), ("i + 50", 2)])
 def test_loops_that_are_far_from_each_other_stay_apart(row: str, loops: int) -> None:
     assert top_level_loops(scop_of(FAR.format(row=row), params=PARAMS)) == loops
+
+
+@pytest.mark.parametrize(("row", "shared"), [("y[i] += A[0][j];", False), ("y[i] += A[j][i];", True)])
+def test_a_cell_of_every_row_has_nothing_to_do_with_whole_rows(row: str, shared: bool) -> None:
+    scop = scop_of(
+        "for (i = 0; i < n; i++) for (j = 0; j < n; j++) x[i] += A[j][i];"
+        f"for (i = 0; i < n; i++) for (j = 0; j < n; j++) {row}"
+    )
+    outer = [
+        isl.UnionPwAff(f"{{ {one.name}[i, j] -> [(i)] }}").intersect_domain(isl.UnionSet.from_set(one.domain))
+        for one in scop.statements
+    ]
+    assert Fusion(scop, ordered(scop, dependences(scop)), lambda _node: False).share_data(*outer) is shared
 
 
 def test_trees_survive_the_round_trip() -> None:
