@@ -215,6 +215,8 @@ class RegionWalk(Struct, frozen=True, eq=False):
 
     def header(self, node: ir.For, place: Place) -> tuple[CType, ParsedLoop]:
         """The type of a loop's iterator, and what it runs over. Raises Refusal."""
+        if isinstance(node.init, ir.ExprList):  # what it steps is a plain scalar
+            raise self.names.refuse("loop.form", "data say where the loop ends", node)
         iterator_type = self.names.iterator_type(node)
         iterator = loop_iterator(node)
         if iterator is not None:
@@ -362,7 +364,8 @@ class RegionWalk(Struct, frozen=True, eq=False):
     def opaque(self, node: Any, place: Place, refusal: Refusal) -> Leaf:
         """A loop or `switch` that isn't affine as a statement of the loops around it; without any, there is nothing to
         gain: raises the refusal."""
-        if not place.iterators or (refusal.remark.id.startswith("affine.") and self.names.needs_values(node)):
+        wants = node if refusal.remark.id.startswith("affine.") else node.next if refusal.remark.id == "loop.step" else None
+        if not place.iterators or (wants is not None and self.names.needs_values(wants)):
             raise refusal
         leaf = self.leaf(node, place)
         self.obstacles[leaf.statement] = refusal
