@@ -215,8 +215,6 @@ class RegionWalk(Struct, frozen=True, eq=False):
 
     def header(self, node: ir.For, place: Place) -> tuple[CType, ParsedLoop]:
         """The type of a loop's iterator, and what it runs over. Raises Refusal."""
-        if isinstance(node.init, ir.ExprList):  # what it steps is a plain scalar
-            raise self.names.refuse("loop.form", "data say where the loop ends", node)
         iterator_type = self.names.iterator_type(node)
         iterator = loop_iterator(node)
         if iterator is not None:
@@ -364,8 +362,7 @@ class RegionWalk(Struct, frozen=True, eq=False):
     def opaque(self, node: Any, place: Place, refusal: Refusal) -> Leaf:
         """A loop or `switch` that isn't affine as a statement of the loops around it; without any, there is nothing to
         gain: raises the refusal."""
-        wants = node if refusal.remark.id.startswith("affine.") else node.next if refusal.remark.id == "loop.step" else None
-        if not place.iterators or (wants is not None and self.names.needs_values(wants)):
+        if not place.iterators or self.names.waits_for_values(node, refusal.remark.id):
             raise refusal
         leaf = self.leaf(node, place)
         self.obstacles[leaf.statement] = refusal

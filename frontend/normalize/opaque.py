@@ -74,8 +74,11 @@ def ends_on_data(loop: ir.For) -> bool:
     """Whether a loop goes on as long as what lies where its iterator says has some value, besides a bound: as those
     that make room in a sorted list, ``for (r = k; r > 0 && top[r - 1] > x; r--)``."""
     name = loop_iterator(loop)
-    return isinstance(loop.cond, ir.BinaryOp) and loop.cond.op == "&&" and name is not None and any(
-        isinstance(node, (ir.ArrayRef, ir.FuncCall)) and name in names_of(node) for node in walk(loop.cond)
+    return (
+        isinstance(loop.cond, ir.BinaryOp)
+        and loop.cond.op == "&&"
+        and name is not None
+        and any(isinstance(node, (ir.ArrayRef, ir.FuncCall)) and name in names_of(node) for node in walk(loop.cond))
     )
 
 
