@@ -142,8 +142,8 @@ class _Builder(Struct):
             if rows is None:
                 made.append(self.tree(node))
                 continue
-            # joined, a block of rows would have no loops around it for threads to share
-            joins = rows.parallel and not (rows.alone or (rows.together and rows.outer))
+            # joined, rows would have no loops around them for threads to share
+            joins = rows.parallel and not (rows.alone or rows.outer)
             while rest and joins and (longer := self.joined(rows, rest[0])) is not None:
                 rows = longer
                 rest.pop(0)
