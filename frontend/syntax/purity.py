@@ -3,7 +3,7 @@ as if declared ``__attribute__((const))``."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -156,7 +156,7 @@ class _Functions(Struct, eq=False):
         name = node.name.name if isinstance(node, ir.FuncCall) and isinstance(node.name, ir.ID) else ""
         if name not in _COPYING or name in local or name in self.functions or opaque_words(node) is not None:
             return False
-        places = node.args.exprs if node.args is not None else ()
+        places: Sequence[Any] = node.args.exprs if node.args is not None else []
         if len(places) != len(("to", "from", "size")):
             return False
         return _object(places[0], local) and (_object(places[1], local) or _object(places[1], self.constants))
