@@ -139,6 +139,8 @@ class RegionNames(Struct, frozen=True, eq=False):
             symbol = symbol_of(node.init.decls[0], self.symbols)
         elif name is not None and name in self.symbols:
             symbol = self.symbols[name]
+        elif isinstance(node.init, ir.ExprList):  # what it steps is a plain scalar
+            raise self.refuse("loop.form", "data say where the loop ends", node)
         else:
             raise self.refuse("loop.form", "the loop's iterator is not a declared variable", node)
         if symbol.type.volatile:
@@ -160,6 +162,12 @@ class RegionNames(Struct, frozen=True, eq=False):
     def needs_values(self, node: Any) -> bool:
         """Whether something that isn't affine has names of macros, whose values might make it so."""
         return not self.region.symbolic.keys().isdisjoint(identifiers(node))
+
+    def waits_for_values(self, node: Any, refused: str) -> bool:
+        """The same of a statement that was refused, by the remark's id: of all of it, if it isn't affine, or of a
+        loop's step."""
+        step = refused == "loop.step" and isinstance(node, ir.For)
+        return (step and self.needs_values(node.next)) or (refused.startswith("affine.") and self.needs_values(node))
 
 
 def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) -> RegionNames:

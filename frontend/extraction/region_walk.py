@@ -362,7 +362,7 @@ class RegionWalk(Struct, frozen=True, eq=False):
     def opaque(self, node: Any, place: Place, refusal: Refusal) -> Leaf:
         """A loop or `switch` that isn't affine as a statement of the loops around it; without any, there is nothing to
         gain: raises the refusal."""
-        if not place.iterators or (refusal.remark.id.startswith("affine.") and self.names.needs_values(node)):
+        if not place.iterators or self.names.waits_for_values(node, refusal.remark.id):
             raise refusal
         leaf = self.leaf(node, place)
         self.obstacles[leaf.statement] = refusal

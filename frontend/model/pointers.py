@@ -12,6 +12,7 @@ from msgspec import Struct
 from scopt import ir
 from scopt.frontend.model.row_pointers import is_rows
 from scopt.frontend.syntax.symbols import Symbol, ctype_of
+from scopt.ir.constants import constant_value
 from scopt.ir.walks import changed
 
 
@@ -33,13 +34,37 @@ class PointerSums(Struct, frozen=True):
             case ir.ArrayRef(name=ir.BinaryOp() | ir.UnaryOp(op="&") as pointer, subscript=subscript):
                 found = self.base_and_offset(pointer)
                 if found is not None:
-                    return ir.ArrayRef(found[0], self.sum("+", found[1], subscript), node.coord)
+                    return self.element(found[0], found[1], subscript, node)
             case ir.StructRef(type="->", name=ir.BinaryOp() | ir.UnaryOp(op="&") as pointer):
                 found = self.base_and_offset(pointer)
                 if found is not None:
                     element = ir.ArrayRef(found[0], found[1] or ir.Constant("int", "0", node.coord), node.coord)
                     return changed(node, name=element, type=".")
         return node
+
+    def element(self, base: Any, offset: Any, more: Any, node: Any) -> Any:
+        """``base[offset + more]``. A constant that leaves the row goes on in other rows, as `(&b[0][j])[3 * 8]` does of
+        `b[4][8]`: the reference is to that row's element."""
+        size, by = self.row_size(base), constant_value(more, self.symbols)
+        start = 0 if offset is None else constant_value(offset, self.symbols)
+        rows = 0
+        if size is not None and by is not None:
+            nearest = (by + size // 2) // size if abs(by) >= size else 0
+            rows = nearest if start is None else (start + by) // size
+        if size is None or by is None or not rows:
+            return ir.ArrayRef(base, self.sum("+", offset, more), node.coord)
+        row = ir.ArrayRef(base.name, ir.BinaryOp("+", base.subscript, _number(rows, node), base.coord), base.coord)
+        return ir.ArrayRef(row, self.sum("+", offset, _number(by - rows * size, node)), node.coord)
+
+    def row_size(self, base: Any) -> int | None:
+        """How many elements a row has, of an array of rows; None if that isn't known, or it isn't one."""
+        whole, depth = base, 0
+        while isinstance(whole, ir.ArrayRef):
+            depth, whole = depth + 1, whole.name
+        dims = self.symbols[whole.name].dims if isinstance(whole, ir.ID) and depth else ()
+        rows = depth and len(dims) == depth + 1 and not self.symbols[whole.name].pointer_depth > 1
+        size = constant_value(dims[-1], self.symbols) if rows else None
+        return size if size is not None and size > 0 else None
 
     def base_and_offset(self, node: Any) -> tuple[Any, Any] | None:
         """The pointer or row that a sum begins with, and what is added to it; None if the sum isn't of that form."""
@@ -85,6 +110,11 @@ class PointerSums(Struct, frozen=True):
                 ctype = ctype_of(to_type, self.symbols)
                 return ctype.bits if ctype is not None else 0
         return 0
+
+
+def _number(value: int, node: Any) -> Any:
+    number = ir.Constant("int", str(abs(value)), node.coord)
+    return ir.UnaryOp("-", number, node.coord) if value < 0 else number
 
 
 def _missing(node: Any, symbols: Mapping[str, Symbol]) -> int | None:

@@ -15,8 +15,9 @@ from typing import Any
 from msgspec import Struct
 
 from scopt import ir
+from scopt.frontend.normalize.tree_rewriting import names_of
 from scopt.frontend.syntax.scoping import loop_iterator
-from scopt.ir.walks import changed, mapped
+from scopt.ir.walks import changed, mapped, walk
 
 LOOPS = (ir.For, ir.While, ir.DoWhile)
 _NEVER = (ir.Goto, ir.Label, ir.Return)
@@ -69,6 +70,18 @@ def blocking(node: Any) -> Any | None:
     return None
 
 
+def ends_on_data(loop: ir.For) -> bool:
+    """Whether a loop goes on as long as what lies where its iterator says has some value, besides a bound: as those
+    that make room in a sorted list, ``for (r = k; r > 0 && top[r - 1] > x; r--)``."""
+    name = loop_iterator(loop)
+    return (
+        isinstance(loop.cond, ir.BinaryOp)
+        and loop.cond.op == "&&"
+        and name is not None
+        and any(isinstance(node, (ir.ArrayRef, ir.FuncCall)) and name in names_of(node) for node in walk(loop.cond))
+    )
+
+
 def leaving(node: Any) -> Iterator[Any]:
     """The jumps in a node that end or continue something around it."""
     return _jumps(node, breaks=True, continues=True)
@@ -102,7 +115,7 @@ def scalar_iterators(items: Iterable[Any], own: Callable[[ir.For], ir.For]) -> t
 
 
 def _marked(node: Any, *, inside: bool, own: Callable[[ir.For], ir.For]) -> Any:
-    inside = inside or blocking(node) is not None
+    inside = inside or blocking(node) is not None or (isinstance(node, ir.For) and ends_on_data(node))
     if (
         inside
         and isinstance(node, ir.For)

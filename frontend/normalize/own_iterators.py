@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from scopt import ir
+from scopt.frontend.normalize.opaque import ends_on_data
 from scopt.frontend.normalize.tree_rewriting import mentions
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.ir.effects import effects
@@ -17,9 +18,10 @@ from scopt.ir.walks import changed, walk
 
 
 def assigned_elsewhere(items: Iterable[Any], name: str) -> bool:
-    """Whether statements besides the heads of loops assign a variable."""
+    """Whether statements besides the heads of loops that count assign a variable."""
     nodes = list(walk(*items))
-    heads = {id(part) for node in nodes if isinstance(node, ir.For) for part in (node.init, node.next)}
+    counting = [node for node in nodes if isinstance(node, ir.For) and not ends_on_data(node)]
+    heads = {id(part) for node in counting for part in (node.init, node.next)}
     return any(
         isinstance(node, ir.Assignment)
         and id(node) not in heads

@@ -3,7 +3,7 @@ as if declared ``__attribute__((const))``."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -66,6 +66,8 @@ _HARMLESS = (
     ir.Enum,
 )
 _OPERATORS = frozenset({"+", "-", "!", "~", "sizeof"})
+# Calls that copy bytes: of one local to another one, as those that look at a floating-point number's bits.
+_COPYING = frozenset(prefix + name for name in ("memcpy", "memmove") for prefix in ("", "__builtin_"))
 
 
 def computing_functions(ast: ir.FileAST, known: Collection[str]) -> frozenset[str]:
@@ -122,7 +124,8 @@ class _Functions(Struct, eq=False):
             elif not self.is_allowed(node, local):
                 return False
             # In the order of the text, so that a local is known where it is used.
-            todo.extend(child for _, child in reversed(_looked_into(node)))
+            inside = [node.args.exprs[2]] if self.is_copy(node, local) else [child for _, child in _looked_into(node)]
+            todo.extend(reversed(inside))
         return True
 
     def is_allowed(self, node: Any, local: Mapping[str, int]) -> bool:
@@ -139,12 +142,24 @@ class _Functions(Struct, eq=False):
                 return self.is_element(node, local)
             case ir.For() | ir.While() | ir.DoWhile():
                 return node.cond is not None and not isinstance(node.cond, ir.Constant)
+            case ir.FuncCall() if self.is_copy(node, local):
+                return True
             case ir.FuncCall():
                 name = node.name.name if isinstance(node.name, ir.ID) and opaque_words(node) is None else ""
                 return name not in local and self.computes(name)
         if isinstance(node, (ir.TypeDecl, ir.ArrayDecl)) and _has_qualifier(node, ("volatile", "_Atomic")):
             return False
         return isinstance(node, _HARMLESS)
+
+    def is_copy(self, node: Any, local: Mapping[str, int]) -> bool:
+        """Whether a call copies all or part of a local variable, or of a constant, to a local one."""
+        name = node.name.name if isinstance(node, ir.FuncCall) and isinstance(node.name, ir.ID) else ""
+        if name not in _COPYING or name in local or name in self.functions or opaque_words(node) is not None:
+            return False
+        places: Sequence[Any] = node.args.exprs if node.args is not None else []
+        if len(places) != len(("to", "from", "size")):
+            return False
+        return _object(places[0], local) and (_object(places[1], local) or _object(places[1], self.constants))
 
     def is_element(self, node: Any, local: Mapping[str, int]) -> bool:
         """Whether a reference is to an element of an array, or a row, not to what an element points to."""
@@ -153,6 +168,13 @@ class _Functions(Struct, eq=False):
             depth, node = depth + 1, node.name
         name = node.name if isinstance(node, ir.ID) else ""
         return depth <= local.get(name, self.constants.get(name, 0))
+
+
+def _object(place: Any, ranks: Mapping[str, int]) -> bool:
+    """Whether an argument is the address of one of some variables, or one that is an array."""
+    if isinstance(place, ir.UnaryOp) and place.op == "&":
+        return isinstance(place.expr, ir.ID) and place.expr.name in ranks
+    return isinstance(place, ir.ID) and ranks.get(place.name, 0) > 0
 
 
 def _looked_into(node: Any) -> list[tuple[str, Any]]:

@@ -142,7 +142,9 @@ class _Builder(Struct):
             if rows is None:
                 made.append(self.tree(node))
                 continue
-            while rest and rows.parallel and not rows.alone and (longer := self.joined(rows, rest[0])) is not None:
+            # joined, rows would have no loops around them for threads to share
+            joins = rows.parallel and not (rows.alone or rows.outer)
+            while rest and joins and (longer := self.joined(rows, rest[0])) is not None:
                 rows = longer
                 rest.pop(0)
             made.append(self.building.strips(rows))

@@ -108,6 +108,12 @@ def test_pointer_forms() -> None:
     }
 
 
+def test_pointers_that_leave_their_row_go_on_in_the_next_ones() -> None:
+    found = scop_of("for (j = 0; j < 8; j++) { double *p = &A[0][j]; p[7 * 100] = p[100] + (&A[4][3])[-5]; }")
+    cells = {str(a.relation.range().lexmin()) for a in found.statements[0].accesses if a.array == "A"}
+    assert {cell.partition("[")[2].partition("]")[0] for cell in cells} == {"7, 0", "1, 0", "3, 98"}
+
+
 def test_data_dependent_if_is_one_statement_with_may_writes() -> None:
     scop = scop_of("for (i = 0; i < n; i++) { if (x[i] > 0) A[0][i] = 1; else s = x[i]; }")
     kinds = {(a.array, a.kind) for a in scop.statements[0].accesses}

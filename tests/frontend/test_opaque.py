@@ -9,6 +9,7 @@ from scopt.diagnostics import Refusal
 from scopt.frontend.region.autodetect import detect
 from scopt.frontend.region.parse import parse
 from scopt.options import Options
+from scopt.pipeline import optimize
 from tests.sources import scop_of, source_of
 
 PARAMS = "int n, int m, double A[100][100], double *restrict x, double *restrict y, int *restrict idx"
@@ -54,6 +55,20 @@ def test_a_scalar_that_it_sets_first_has_no_value_from_before() -> None:
     assert reads
     assert all(a.relation.is_empty() for a in reads)
     assert not any(a.relation.is_empty() for a in scop.statement("S1").accesses)
+
+
+def test_a_place_that_data_give_is_a_scalar_whatever_else_its_name_steps() -> None:
+    """A list is kept in order, by an iterator whose last value is the place of what comes in."""
+    room = "for (k = m; k > 0 && A[i][k - 1] > s; k--) A[i][k] = A[i][k - 1]; A[i][k] = s;"
+    scop = scop_of(f"for (i = 0; i < n; i++) {{ for (k = 0; k < m; k++) A[i][k] = 0; s = x[i]; {room} }}", PARAMS)
+    assert [s.iterators for s in scop.statements] == [("i", "k_2"), ("i",), ("i",), ("i",)]
+    assert scop.arrays["k"].private
+
+
+def test_steps_that_macros_give_are_read_with_their_values() -> None:
+    source = source_of("for (i = 0; i < n; i++) for (k = 0; k < m; k += 4 * P) A[i][k] = x[k];", PARAMS)
+    result = optimize(source.replace(b"#pragma scop", b"#define P 2\n#pragma scop"), Options())
+    assert "#if (P) == 2" in result.text.decode()
 
 
 WORK = "int n, int m, double *restrict x, double *restrict y, int *restrict idx, double w[50]"

@@ -37,6 +37,8 @@ def computing(text: str) -> frozenset[str]:
         ),
         "static double f(double x) { return (double)(float)x + sizeof(row); }",
         "static int f(int d) { static const int step[4] = {8, 9, 1, -7}; int r = step[d]; return r << 1; }",
+        "static unsigned f(float x) { unsigned u; memcpy(&u, &x, sizeof u); return u >> 3; }",
+        "static int f(int k) { double t[2]; __builtin_memcpy(t, &k, 4); memcpy(t, table, 8); return t[0] > 1; }",
     ],
 )
 def test_those_that_do(text: str) -> None:
@@ -72,6 +74,12 @@ def test_those_that_do(text: str) -> None:
         "static int f(int x) { l: if (x++ < 3) goto l; return x; }",
         'static int f(int x) { asm("nop"); return x; }',
         "static void f(int x) { x = 1; }",
+        "static unsigned f(float x) { memcpy(&g, &x, 4); return 1; }",
+        "static unsigned f(float x) { unsigned u; memcpy(&u, &g, 4); return u; }",
+        "static unsigned f(float x) { unsigned u; memcpy(&u, &x, g); return u; }",
+        "static unsigned f(float x) { row u = 0; memcpy(u, &x, 4); return 1; }",
+        "static void *memcpy(void *a, void *b, int n) { g++; return a; }"
+        " static int f(int x) { int y; memcpy(&y, &x, 4); return y; }",
         "static int f(x) int x; { return x; }",
         "static int f(int x) { return ({ g = 1; x; }); }",
         "static int f(int (*h)(int), int x) { return h(x); }",

@@ -263,6 +263,19 @@ def test_a_few_rows_run_all_at_once() -> None:
     assert "||" not in made.partition("#pragma scop")[2]  # one block of rows is no stream of blocks
 
 
+def test_planes_run_all_at_once_in_their_own_nests() -> None:
+    """Threads share rows; the sums along columns, which use the planes likewise, have vectors across these."""
+    nests = (
+        "for (k = 0; k < n; k++) { s = 0; for (j = 0; j < m; j++) { s = s * 0.5 + A[c][k][j]; B[c][k][j] = s; } }"
+        "for (j = 0; j < m; j++) { s = 0; for (k = 0; k < n; k++) { s = s * 0.5 + B[c][k][j]; A[c][k][j] = s; } }"
+    )
+    made = text(
+        f"for (int c = 0; c < 5; c++) {{ {nests} }}", "int n, int m, float A[5][900][900], float B[5][900][900]"
+    )
+    assert re.search(r"#pragma omp parallel for [^\n]*\n\s*for \(long k = 0; k < n; k\+\+\)", made)
+    assert re.search(r"#pragma omp simd\n\s*for \(long j = jt; [^\n]*\n[^\n]*\[j - jt\]", made)
+
+
 def test_statements_around_the_steps_may_choose() -> None:
     """They wait for no branch in the chain."""
     body = SUMMED.replace("y[i] = s;", "y[i] = s; if (x[i] < y[i]) y[i] = x[i];")
