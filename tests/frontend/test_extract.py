@@ -215,6 +215,7 @@ REFUSED = [
     ("for (i = 0; i != n; i += 2) x[i] = 0;", "loop.not-equal"),
     ("for (i = 0; i < n; i += idx[0]) x[i] = 0;", "loop.step"),
     ("for (i = 0; i < n; i *= 2) x[i] = 0;", "loop.step"),
+    ("for (i = 0; i < n; i += m > 5 ? 1 : 2) x[i] = 0;", "loop.step"),
     ("for (i = 0, j = 0; i < n; i++, j += x[i]) x[i] = 0;", "loop.form"),
     ("for (i = 0, j = 0; i < n; i++, j += i) x[j] = 0;", "loop.form"),
     ("for (i = m, j = m++; i < n; i++) x[j] = 0;", "loop.form"),
