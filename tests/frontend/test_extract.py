@@ -344,6 +344,10 @@ def test_a_variable_may_have_a_type_s_name() -> None:
     made = scop_of("for (i = 0; i < n; i++) data[i] = 0;", params="int n, double *data", before="typedef int data;")
     assert "data" not in made.typedefs
     assert "data" in scop_of("for (i = 0; i < n; i++) x[i] = 0;", before="typedef int data;").typedefs
+    loop = "for (int i = 0; i < n; i++) x[i] = 0;"
+    inside = f"void f(int n, double *x) {{\n  typedef int own;\n#pragma scop\n{loop}\n#pragma endscop\n}}\n"
+    tu = parse(inside.encode(), "in.c", Options())
+    assert "own" in extract(tu, tu.regions[0], "scop0").typedefs
 
 
 def test_sizes_are_guessed_from_the_extents_of_arrays() -> None:
