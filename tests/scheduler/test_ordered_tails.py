@@ -87,6 +87,8 @@ static double run(int n, int m, double x[restrict], double y[restrict], int hit[
     y[i] += v;
     sum += 0.5 * y[i] * y[i];
     if (v > last) hit[found++] = i;
+    _Bool low = v < 0.3;
+    found ^= low;
     last = v;
   }
 #pragma endscop
