@@ -61,7 +61,7 @@ def common_depth(scop: Scop, deps: Dependences, array: Array) -> int:
     """How many outer loops no value in the array crosses; 0 if it is accessed in any way that can't be rewritten, or
     read before it is written."""
     uses = list(_accesses(scop, array))
-    if not any(access.is_write for _, access in uses) or array.type.volatile or array.type.atomic:
+    if not any(access.is_write for _, access in uses) or not _is_number(array.type):
         return 0
     flows = [d.relation for d in deps.select("flow") if d.array == array.name]
     written_first = union_of_maps(flows).range()
@@ -80,6 +80,10 @@ def common_depth(scop: Scop, deps: Dependences, array: Array) -> int:
     while depth and all(_is_subscript(access.relation, depth - 1) for _, access in uses):
         depth -= 1
     return depth
+
+
+def _is_number(ctype: CType) -> bool:
+    return (ctype.integer or ctype.floating) and not (ctype.volatile or ctype.atomic)
 
 
 def _is_subscript(relation: isl.Map, iterator: int) -> bool:

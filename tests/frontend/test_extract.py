@@ -235,6 +235,9 @@ REFUSED = [
     ("{\n#pragma omp parallel\nfor (i = 0; i < n; i++) x[i] = 0; }", "region.openmp"),
     ("{\n#pragma omp simd linear(s)\nfor (i = 0; i < n; i++) x[i] = 0; }", "region.openmp"),
     ("for (i = 0; i < n; i++) { double t[n]; t[0] = 1; x[i] = t[0]; }", "decl.variable-length"),
+    ("for (i = 0; i < n; i++) { __typeof__(x[0]) t = x[i]; x[i] = t * t; }", "decl.form"),
+    ("for (i = 0; i < n; i++) { __auto_type t = x[i]; x[i] = t * t; }", "decl.form"),
+    ("for (i = 0; i < n; i++) x[i] = (typeof(s))x[i];", "decl.form"),
 ]
 
 
