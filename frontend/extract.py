@@ -90,12 +90,16 @@ def _walk(tu: TranslationUnit, region: Region, shapes: Mapping[str, RowShape], b
 
 
 def _refuse_types(names: RegionNames) -> None:
-    """Refuse types that only the compiler tells, as `typeof` does, which can't be printed."""
+    """Refuse types that only the compiler tells, as `typeof` does, which can't be printed; and names of const types:
+    nothing can be assigned to variables that are declared with one."""
     for node in walk(*names.items):
         if isinstance(node, ir.IdentifierType) and not UNKNOWN_TYPES.isdisjoint(node.names):
-            raise names.refuse(
-                "decl.form", "a type that only the compiler tells is not supported", node, "name the type"
-            )
+            message = "a type that only the compiler tells is not supported"
+            raise names.refuse("decl.form", message, node, "name the type")
+        if isinstance(node, ir.Decl) and isinstance(node.type, ir.TypeDecl) and "const" not in (node.quals or ()):
+            symbol = names.symbols.get(node.name)
+            if symbol is not None and symbol.type.const and not symbol.pointer:
+                raise names.refuse("decl.form", f"the type of '{node.name}' is a name of a const type", node)
 
 
 def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, RowShape], isl.Set]:

@@ -238,6 +238,7 @@ REFUSED = [
     ("for (i = 0; i < n; i++) { __typeof__(x[0]) t = x[i]; x[i] = t * t; }", "decl.form"),
     ("for (i = 0; i < n; i++) { __auto_type t = x[i]; x[i] = t * t; }", "decl.form"),
     ("for (i = 0; i < n; i++) x[i] = (typeof(s))x[i];", "decl.form"),
+    ("for (i = 0; i < n; i++) { fixed t = x[i]; x[i] = t * t; }", "decl.form"),
 ]
 
 
@@ -248,7 +249,7 @@ def test_refused(body: str, expected: str) -> None:
         "double **pp, double ***ppp, char **cc, struct r { double y; } *r"
     )
     with pytest.raises(Refusal) as caught:
-        scop_of(body, params=params, before="double g(int);")
+        scop_of(body, params=params, before="double g(int); typedef const double fixed;")
     assert caught.value.remark.id == expected
     assert caught.value.remark.location.line >= 5
 
