@@ -212,7 +212,7 @@ def _for_threads(test: Condition, nest: LoopNest) -> Condition:
 
 def _is_cached(scop: Scop, machine: Machine) -> bool:
     """Whether a core's own caches are known to hold all arrays, so that it gains nothing by tiles."""
-    sizes = [(array.type.bits // 8, array.sizes) for array in scop.arrays.values() if array.rank]
+    sizes = [(array.type.bytes, array.sizes) for array in scop.arrays.values() if array.rank]
     if any(not size or None in extents for size, extents in sizes):
         return False
     return sum(size * prod(one or 1 for one in extents) for size, extents in sizes) <= machine.cache(2).share

@@ -87,7 +87,7 @@ def _lanes(scop: Scop, statement: Statement, machine: Machine) -> int:
     if narrow_lookups(scop, statement):
         return 1
     cells = [access for access in statement.accesses if scop.arrays[access.array].rank]
-    sizes = [scop.arrays[access.array].type.bits // 8 for access in cells if scop.arrays[access.array].type.bits]
+    sizes = [scop.arrays[access.array].type.bytes for access in cells if scop.arrays[access.array].type.bits]
     lanes = machine.lanes(max(sizes, default=ELEMENT))
     named = any(not access.relation.is_single_valued() for access in cells)
     return max(lanes // _GATHERED, 1) if named else lanes

@@ -10,11 +10,12 @@ from math import prod
 import islpy as isl
 from msgspec.structs import replace
 
+from scopt import ir
 from scopt.diagnostics import Refusal
 from scopt.frontend.extraction.affine_names import AffineNames
 from scopt.frontend.extraction.likely_values import likely_values, may_hold
 from scopt.frontend.extraction.region_arrays import RegionArrays
-from scopt.frontend.extraction.region_names import read_names
+from scopt.frontend.extraction.region_names import RegionNames, read_names
 from scopt.frontend.extraction.region_walk import RegionWalk
 from scopt.frontend.extraction.scop_parts import ScopParts
 from scopt.frontend.model.affine import NotAffine, condition
@@ -25,7 +26,9 @@ from scopt.frontend.model.subscript_reading import Subscript
 from scopt.frontend.model.triangles import triangle_of
 from scopt.frontend.normalize.counting_loops import has_loop
 from scopt.frontend.syntax.unit import Region, TranslationUnit
+from scopt.frontend.text.gnu import UNKNOWN_TYPES
 from scopt.ir.scop import Scop
+from scopt.ir.walks import walk
 from scopt.poly.isl_utils import universe_params
 
 # What variables that are no products are taken to be, where these are compared with them.
@@ -81,8 +84,22 @@ def _extracted(
 
 def _walk(tu: TranslationUnit, region: Region, shapes: Mapping[str, RowShape], by_rows: bool) -> RegionWalk:
     names = read_names(tu, region, by_rows=by_rows)
+    _refuse_types(names)
     affine = AffineNames(names)
     return RegionWalk(names, affine, RegionArrays(names, affine, shapes))
+
+
+def _refuse_types(names: RegionNames) -> None:
+    """Refuse types that only the compiler tells, as `typeof` does, which can't be printed; and names of const types:
+    nothing can be assigned to variables that are declared with one."""
+    for node in walk(*names.items):
+        if isinstance(node, ir.IdentifierType) and not UNKNOWN_TYPES.isdisjoint(node.names):
+            message = "a type that only the compiler tells is not supported"
+            raise names.refuse("decl.form", message, node, "name the type")
+        if isinstance(node, ir.Decl) and isinstance(node.type, ir.TypeDecl) and "const" not in (node.quals or ()):
+            symbol = names.symbols.get(node.name)
+            if symbol is not None and symbol.type.const and not symbol.pointer:
+                raise names.refuse("decl.form", f"the type of '{node.name}' is a name of a const type", node)
 
 
 def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, RowShape], isl.Set]:

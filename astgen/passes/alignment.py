@@ -132,7 +132,7 @@ class _Aligned(Struct, frozen=True, eq=False):
                 seen.add((array.name, access.is_write, cell))
                 terms, offset = linear(cell[-1])
                 if terms == {Name(loop.iterator): 1}:
-                    yield array.type.bits // 8, offset
+                    yield array.type.bytes, offset
 
 
 def _turns(iterations: int, element: int) -> int:

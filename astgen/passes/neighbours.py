@@ -207,7 +207,7 @@ class _Cells(Struct, frozen=True):
 
     def size(self, array: Array) -> int:
         """Bytes."""
-        return self.number * (array.type.bits // 8)
+        return self.number * array.type.bytes
 
 
 def _arrays(scop: Scop, loop: For, iterators: int) -> dict[str, _Cells]:

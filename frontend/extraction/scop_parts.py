@@ -115,9 +115,8 @@ class ScopParts(Struct, frozen=True, eq=False):
     def types(self) -> frozenset[str]:
         """Names of types, but for those that variables have here."""
         symbols = self.names.symbols
-        return frozenset(
-            name for name in self.names.tu.typedefs if name not in symbols or symbols[name].kind in ("typedef", "type")
-        )
+        own = {name for name, symbol in symbols.items() if symbol.kind == "typedef"}
+        return frozenset(own | {name for name in self.names.tu.typedefs if name not in symbols or name in own})
 
     def by_value(self) -> frozenset[str]:
         """Variables of the function around the region, numbers and pointers."""

@@ -246,7 +246,7 @@ def _binary(node: ir.BinaryOp, scope: Scope) -> Value:
         case "/" | "%":
             return _division(node, left, right, common, scope)
         case "<<" | ">>":
-            shift = _constant_of(right)
+            shift = constant_of(right)
             if shift is None or not 0 <= shift < common.bits:
                 raise NotAffine("nonlinear", "a shift by a variable is not affine", node)
             factor = isl.Val(1 << shift)
@@ -262,9 +262,9 @@ def _masked(node: ir.BinaryOp, scope: Scope) -> Value:
     numbers are two's complements."""
     left, right = _promote(affine(node.left, scope)), _promote(affine(node.right, scope))
     common = _common(left.type, right.type)
-    mask = _constant_of(right.aff)
+    mask = constant_of(right.aff)
     value = left if mask is not None else right
-    mask = mask if mask is not None else _constant_of(left.aff)
+    mask = mask if mask is not None else constant_of(left.aff)
     if mask is None:
         raise NotAffine("nonlinear", f"'{node.op}' of two variables is not affine", node)
     if value.type.signed and not common.signed:
@@ -281,17 +281,17 @@ def _masked(node: ir.BinaryOp, scope: Scope) -> Value:
     return Value(rest if lowest == mask else value.aff.sub(rest), common)
 
 
-def _constant_of(aff: isl.PwAff) -> int | None:
-    """The value of a constant function, None if it isn't one."""
+def constant_of(aff: isl.PwAff) -> int | None:
+    """The value of a constant function, None if it isn't one: to isl, functions are that have one on each piece."""
     if not aff.is_cst() or aff.is_empty():
         return None
     value = aff.max_val()
-    return int(value.to_python()) if value.is_int() else None
+    return int(value.to_python()) if value.is_int() and value.eq(aff.min_val()) else None
 
 
 def _division(node: ir.BinaryOp, left: isl.PwAff, right: isl.PwAff, common: CType, scope: Scope) -> Value:
     """C's division truncates towards zero; it is a floor division where the dividend is not negative."""
-    divisor = _constant_of(right)
+    divisor = constant_of(right)
     natural = divisor is None and node.op == "%" and always(scope, left.ge_set(constant_pw_aff(0)))
     if natural and (wrapped := _around(left, right, 2, scope)) is not None:
         return Value(wrapped.coalesce(), common)

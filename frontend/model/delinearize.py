@@ -32,6 +32,7 @@ from scopt.frontend.model.product_sums import (
 )
 from scopt.frontend.model.row_conditions import all_hold, always_all, executed_by
 from scopt.frontend.model.subscript_reading import Subscript
+from scopt.ir.walks import walk
 from scopt.poly.isl_utils import constant_pw_aff, param_pw_aff
 
 # A constant distance of rows under which a condition on parameters isn't worth it: `x[3 * i + k]` is no array of rows
@@ -108,7 +109,7 @@ def _shape_of(subscripts: Sequence[Subscript], products: Mapping[str, Monomial])
     found: tuple[Shape, isl.Set] | None = None
     for strides in _stride_lists(subscripts):
         sizes = _sizes(strides)
-        if sizes is None:
+        if sizes is None or any(_is_chosen(atoms[key].node) for size in sizes for key in size.atoms):
             continue
         shape = Shape(tuple(strides), sizes, atoms, products)
         holds = all_hold(subscripts, partial(parts_of, shape=shape))
@@ -199,6 +200,11 @@ def _sizes(strides: Sequence[Stride]) -> tuple[Stride, ...] | None:
             return None
         sizes.append(Stride(outer.factor // inner.factor, rest))
     return tuple(sizes)
+
+
+def _is_chosen(node: Any) -> bool:
+    """Whether a condition decides about a value: rows are of lengths that are sums and products."""
+    return any(isinstance(one, ir.TernaryOp) for one in walk(node))
 
 
 def _without(monomial: Monomial, other: Monomial) -> Monomial | None:

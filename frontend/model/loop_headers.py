@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.frontend.model.affine import NotAffine, Scope, affine, always, assured, condition, converted
+from scopt.frontend.model.affine import NotAffine, Scope, affine, always, assured, condition, constant_of, converted
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.ir.scop import CType
 from scopt.ir.walks import used_names
@@ -208,10 +208,9 @@ def _step(node: Any, iterator: str, scope: Scope) -> int:
 
 
 def _constant_step(node: Any, scope: Scope) -> int:
-    aff = affine(node, scope).aff
-    if not aff.is_cst():
+    value = constant_of(affine(node, scope).aff)
+    if value is None:
         raise NotALoop("loop.step", "the loop's step is not a constant", node, "use a constant step")
-    value = int(aff.max_val().to_python())
     if value == 0:
         raise NotALoop("loop.step", "the loop's step is zero", node)
     return value

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.frontend.model.affine import INT, NotAffine, Scope, Value, affine
+from scopt.frontend.model.affine import INT, NotAffine, Scope, Value, affine, constant_of
 from scopt.frontend.model.product_sums import (
     Atom,
     Terms,
@@ -94,8 +94,7 @@ class _Reader(Struct):
             case ir.ID():
                 return self.name(node)
             case ir.Constant():
-                found = affine(node, self.scope)
-                return constant_sum(_value_of(found.aff)), found.type
+                return self.other(node)
             case ir.UnaryOp(op="-" | "+" as op, expr=operand):
                 terms, ctype = self.promoted(operand)
                 return (scaled(terms, -1) if op == "-" else terms), ctype
@@ -110,7 +109,7 @@ class _Reader(Struct):
     def name(self, node: ir.ID) -> tuple[Terms, CType]:
         found = self.scope.lookup(node.name, node)
         if isinstance(found, Value):
-            return constant_sum(_value_of(found.aff)), found.type
+            return self.other(node)
         self.atoms[node.name] = Atom(node, param_pw_aff(node.name), node.name in self.iterators)
         return {(node.name,): 1}, found
 
@@ -167,11 +166,11 @@ class _Reader(Struct):
         try:
             return self.other(node)
         except NotAffine:
-            amount = affine(node.right, self.scope).aff
+            amount = constant_of(affine(node.right, self.scope).aff)
             dividend, ctype = self.promoted(node.left)
-            if not amount.is_cst() or not 0 < _value_of(amount) < _MOST_DIVISOR:
+            if amount is None or not 0 < amount < _MOST_DIVISOR:
                 raise
-            divisor = _value_of(amount) if node.op == "/" else 1 << _value_of(amount)
+            divisor = amount if node.op == "/" else 1 << amount
             inner = {key for monomial in dividend for key in monomial}
             whole = summed(dividend, self.sums)
             if inner & self.quotients.keys() or not always_divides(divisor, whole):
@@ -204,8 +203,9 @@ class _Reader(Struct):
     def other(self, node: Any) -> tuple[Terms, CType]:
         """An affine expression of another kind, such as a quotient."""
         found = affine(node, self.scope)
-        if found.aff.is_cst():  # such as a macro's `(512 / 4)`
-            return constant_sum(_value_of(found.aff)), found.type
+        constant = constant_of(found.aff)
+        if constant is not None:  # such as a macro's `(512 / 4)`
+            return constant_sum(constant), found.type
         self.opaque = True
         key = str(CPrinter().visit(node))
         names = [found.aff.get_dim_name(isl.dim_type.param, k) for k in range(found.aff.dim(isl.dim_type.param))]
@@ -219,7 +219,3 @@ def _common(left: CType, right: CType) -> CType:
         return left if left.bits >= right.bits else right
     unsigned, signed = (right, left) if left.signed else (left, right)
     return unsigned if unsigned.bits >= signed.bits else signed
-
-
-def _value_of(aff: isl.PwAff) -> int:
-    return int(aff.max_val().to_python())

@@ -89,7 +89,9 @@ def zeroed_list(node: ir.Decl, types: Types, reserved: Collection[str], symbolic
     def fresh() -> str:
         return next(made for k in numbers if (made := f"each_{k}") not in reserved)
 
-    def zero(cells: Cells, _: Typed) -> list[Any]:
+    def zero(cells: Cells, typed: Typed) -> list[Any]:
+        if _is_const(typed):
+            raise _NoListError
         return [ir.Assignment("=", cells[0], ir.Constant("int", "0", node.coord), node.coord)]
 
     cell, typed = ir.ID(name, node.coord), types.declared(plain)
@@ -112,7 +114,7 @@ def _sets(node: Any) -> bool:
 def _given(cell: Any, typed: Typed, value: Any, types: Types) -> Iterator[Any]:
     """Assignments of the values in a list, but for zeros."""
     if not isinstance(value, ir.InitList):
-        if typed.array or (typed.composite and _is_scalar(value, types)):
+        if typed.array or (typed.composite and _is_scalar(value, types)) or _is_const(typed):
             raise _NoListError
         if constant_value(value, types.scope) != 0:
             yield ir.Assignment("=", cell, value, cell.coord)
@@ -141,6 +143,11 @@ def _given(cell: Any, typed: Typed, value: Any, types: Types) -> Iterator[Any]:
         position += 1
     for part, kind, inner in found.values():
         yield from _given(part, kind, inner, types)
+
+
+def _is_const(typed: Typed) -> bool:
+    """Whether nothing may be assigned to an object: a member, or one whose type has a name, is const."""
+    return typed.type.const and not typed.pointer
 
 
 def _position(designator: Any, typed: Typed, types: Types) -> int:
@@ -189,7 +196,7 @@ def _without_list(node: ir.Decl) -> ir.Decl:
 
 def _filled(cell: Any, typed: Typed, value: Any, types: Types) -> Iterator[Any]:
     """Assignments to all elements of an object. value: its initializer; None: zero."""
-    if typed.pointer or typed.type.volatile or typed.type.atomic:
+    if typed.pointer or typed.type.volatile or typed.type.atomic or _is_const(typed):
         raise _NoListError
     parts = _parts(cell, typed, types)
     if parts is None:

@@ -15,6 +15,8 @@ from msgspec import Struct
 from scopt.ir.effects import OPAQUE
 
 OPAQUE_TYPE = "__scopt_opaque_type"
+# What stands for types that only the compiler tells, from an expression or a value.
+UNKNOWN_TYPES = frozenset({OPAQUE_TYPE, "__auto_type"})
 # Types of the compiler itself. The binary layout doesn't matter here, whether it's a floating type does.
 PREAMBLE = (
     f"typedef struct {OPAQUE_TYPE} {OPAQUE_TYPE};"

@@ -68,7 +68,7 @@ def _has_vectors(statement: Statement) -> bool:
 def _widths(setting: Setting, statements: Iterable[Statement]) -> set[int]:
     """Bytes of the cells that are accessed, structures apart."""
     arrays = (setting.scop.arrays[access.array] for one in statements for access in one.accesses)
-    return {array.type.bits // 8 for array in arrays if array.rank and array.type.bits}
+    return {array.type.bytes for array in arrays if array.rank and array.type.bits}
 
 
 def _arrays(setting: Setting, statements: Iterable[Statement]) -> int:

@@ -27,7 +27,7 @@ def short_streams(scop: Scop, machine: Machine, domain: isl.UnionSet, lane: isl.
         place = row_iterator(lane, part)
         if place is None or place[0] != deepest - 2 or _writes(scop, scop.statement(name)):
             return found
-        sizes |= {one.name: one.type.bits // 8 or 1 for one in _streams(scop, scop.statement(name), deepest)}
+        sizes |= {one.name: one.type.bytes or 1 for one in _streams(scop, scop.statement(name), deepest)}
     if not sizes:
         return found
     steps = least_streamed(machine) // min(sizes.values())

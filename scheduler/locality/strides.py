@@ -320,7 +320,7 @@ def interleaved(scop: Scop, schedule: LinearSchedule, member: int, name: str, li
     direction = solve([*outside, *rows], [0] * len(outside) + [int(k == member) for k in range(len(rows))])
     found = set()
     for access in scop.statement(name).accesses if direction is not None else ():
-        size = scop.arrays[access.array].type.bits // 8
+        size = scop.arrays[access.array].type.bytes
         moves = subscript_moves(access.relation, direction) if direction is not None else None
         moves = in_rows(scop.arrays[access.array], moves) if moves else None
         if moves and not any(moves[:-1]) and 1 < abs(moves[-1]) <= line // max(1, size):

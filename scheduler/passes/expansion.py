@@ -19,7 +19,7 @@ from scopt import ir
 from scopt.ir.nest import Expr
 from scopt.ir.scop import Access, Array, CType, Dependences, Scop, Statement
 from scopt.poly.array_extents import extents
-from scopt.poly.body_rewriting import agree, with_base, with_references
+from scopt.poly.body_rewriting import agree, names_cells, with_base, with_references
 from scopt.poly.isl_utils import IN, OUT, PARAM, SET, maps_of, union_of_maps
 from scopt.poly.linear import quotient, subscript_rows
 from scopt.scheduler.decisions.contractions import shape_of
@@ -61,12 +61,12 @@ def common_depth(scop: Scop, deps: Dependences, array: Array) -> int:
     """How many outer loops no value in the array crosses; 0 if it is accessed in any way that can't be rewritten, or
     read before it is written."""
     uses = list(_accesses(scop, array))
-    if not any(access.is_write for _, access in uses) or array.type.volatile:
+    if not any(access.is_write for _, access in uses) or not _is_number(array.type):
         return 0
     flows = [d.relation for d in deps.select("flow") if d.array == array.name]
     written_first = union_of_maps(flows).range()
     for _, access in uses:
-        if access.node is None or not access.relation.is_single_valued():
+        if access.node is None or not access.relation.is_single_valued() or not names_cells(access.node):
             return 0
         if access.kind == "read" and not isl.UnionSet.from_set(access.relation.domain()).is_subset(written_first):
             return 0
@@ -80,6 +80,10 @@ def common_depth(scop: Scop, deps: Dependences, array: Array) -> int:
     while depth and all(_is_subscript(access.relation, depth - 1) for _, access in uses):
         depth -= 1
     return depth
+
+
+def _is_number(ctype: CType) -> bool:
+    return (ctype.integer or ctype.floating) and not (ctype.volatile or ctype.atomic)
 
 
 def _is_subscript(relation: isl.Map, iterator: int) -> bool:

@@ -105,6 +105,8 @@ def _check_references(rewritten: Scop, statement: Statement, before: Statement |
             continue
         if before is not None and old is not None and _is_renamed(rewritten, statement, access, before, old):
             continue
+        if old is not None and old.node is not None and isinstance(base_of(old.node), ir.StructRef):
+            _refuse(rewritten, f"{statement.name} has something else in place of a member")
         base = base_of(access.node) if access.node is not None else None
         function = function_of(access.node, subscripts) if access.node is not None else None
         named = isinstance(base, ir.ID) and base.name == rewritten.arrays[access.array].spelling

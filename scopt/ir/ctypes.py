@@ -262,6 +262,8 @@ def type_spelling(n: ir.Node) -> str:
             return " ".join(words)
         case ir.TypeDecl(type=ir.IdentifierType(names=words), quals=[]):
             return " ".join(words)
+        case ir.Typename(type=ir.TypeDecl(type=ir.Enum(name=str(tag), values=None)), quals=[]):
+            return f"enum {tag}"
     return ""
 
 

@@ -39,6 +39,11 @@ class CType(Struct, frozen=True):
     atomic: bool = False
     const: bool = False
 
+    @property
+    def bytes(self) -> int:
+        """That an object takes, 0 if unknown: one of the single bit that a truth value has."""
+        return -(-self.bits // 8)
+
 
 class RowStarts(Struct, frozen=True):
     """Where rows begin whose lengths grow or shrink from each to the next, as those of a triangle: row ``i`` at element

@@ -33,6 +33,13 @@ def with_references(
     return rewritten(statement.body, change, become), become
 
 
+def names_cells(reference: ir.Node) -> bool:
+    """Whether a reference is a variable, or a subscripted one: no member of that, which a cell can't stand for."""
+    while isinstance(reference, ir.ArrayRef):
+        reference = reference.name
+    return isinstance(reference, ir.ID)
+
+
 def with_base(reference: ir.Node, cell: ir.Node) -> ir.Node:
     """A reference with a cell in the place of a scalar, or of the array that it subscripts."""
     return changed(reference, name=with_base(reference.name, cell)) if isinstance(reference, ir.ArrayRef) else cell

@@ -172,3 +172,10 @@ def test_memory_that_is_too_small_is_refused() -> None:
             }
             with pytest.raises(InternalError, match="is left by a reference"):
                 check_rewritten(original, expansion.scop, allocations(expansion.scop, small))
+
+
+def test_a_cell_in_place_of_a_structure() -> None:
+    body = "for (i = 0; i < n; i++) { struct pair p = pairs[i]; p.x += x[i]; x[i] = p.x; }"
+    scop = scop_of(body, MATRICES, before="struct pair { double x; int k; } pairs[99];")
+    made = {one.name: with_cells(one, scop.arrays["p"], "p", (0,)) for one in scop.statements}
+    refused(scop, replace(scop, statements=tuple(made.values())), "in place of a member")

@@ -77,6 +77,7 @@ PROGRAMS = [
     ),
     ("void f(int n) { for (int i = 0; i < E; i++) for (int j = 0; j < E; j++) g3[i][j] = g4[j][i] + F; }", ""),
     ("void f(int n) { for (color c = RED; c < COLORS; c++) hist[c] = c * 2; }", ""),
+    ("void f(int n) { for (enum color c = RED; c < COLORS; c++) hist[c] += (c + 1) * n; }", ""),
     (
         (
             "void f(int n, unsigned char *restrict a, const unsigned char *restrict b) { "

@@ -86,6 +86,10 @@ def test_division_of_what_is_not_negative_is_a_floor() -> None:
         ("1.5", "nonlinear"),
         ("g(i)", "call"),
         ("i / 0", "nonlinear"),
+        # constants, but not the same one everywhere
+        ("i / (n > 5 ? 2 : 4)", "nonlinear"),
+        ("i >> (n > 5 ? 2 : 4)", "nonlinear"),
+        ("i & (n > 5 ? 1 : 3)", "nonlinear"),
     ],
 )
 def test_not_affine(text: str, reason: str) -> None:

@@ -105,6 +105,14 @@ def test_a_place_in_the_middle_of_a_plane() -> None:
     assert found.intersect_params(isl.Set("[m, n] -> { : n > 0 and m > 0 }")).is_equal(middle)
 
 
+def test_constants_that_are_chosen() -> None:
+    made = scop("for (int i = 0; i < m; i++) a[(n > 5 ? 0 : 200L) + i] = 0;")
+    both = "{ S0[i] -> a[i] : 0 <= i < m and n > 5; S0[i] -> a[i + 200] : 0 <= i < m and n <= 5 }"
+    assert cells(made).is_equal(isl.Map(f"[m, n] -> {both}"))
+    made = scop("for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) a[i * (n > 5 ? n : 8) + j] = 0;")
+    assert made.arrays["a"].rank == 1  # no rows of eight
+
+
 def test_what_data_name_may_be_any_cell_of_rows() -> None:
     rows = "for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) a[i * n + j] += 1;"
     made = scop(f"for (int t = 0; t < m; t++) {{ int p = (int)b[t]; a[p * n + t] -= 2; {rows} }}")

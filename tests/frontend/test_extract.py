@@ -221,6 +221,7 @@ REFUSED = [
     ("for (i = 0; i != n; i += 2) x[i] = 0;", "loop.not-equal"),
     ("for (i = 0; i < n; i += idx[0]) x[i] = 0;", "loop.step"),
     ("for (i = 0; i < n; i *= 2) x[i] = 0;", "loop.step"),
+    ("for (i = 0; i < n; i += m > 5 ? 1 : 2) x[i] = 0;", "loop.step"),
     ("for (i = 0, j = 0; i < n; i++, j += x[i]) x[i] = 0;", "loop.form"),
     ("for (i = 0, j = 0; i < n; i++, j += i) x[j] = 0;", "loop.form"),
     ("for (i = m, j = m++; i < n; i++) x[j] = 0;", "loop.form"),
@@ -240,6 +241,10 @@ REFUSED = [
     ("{\n#pragma omp parallel\nfor (i = 0; i < n; i++) x[i] = 0; }", "region.openmp"),
     ("{\n#pragma omp simd linear(s)\nfor (i = 0; i < n; i++) x[i] = 0; }", "region.openmp"),
     ("for (i = 0; i < n; i++) { double t[n]; t[0] = 1; x[i] = t[0]; }", "decl.variable-length"),
+    ("for (i = 0; i < n; i++) { __typeof__(x[0]) t = x[i]; x[i] = t * t; }", "decl.form"),
+    ("for (i = 0; i < n; i++) { __auto_type t = x[i]; x[i] = t * t; }", "decl.form"),
+    ("for (i = 0; i < n; i++) x[i] = (typeof(s))x[i];", "decl.form"),
+    ("for (i = 0; i < n; i++) { fixed t = x[i]; x[i] = t * t; }", "decl.form"),
 ]
 
 
@@ -250,7 +255,7 @@ def test_refused(body: str, expected: str) -> None:
         "double **pp, double ***ppp, char **cc, struct r { double y; } *r"
     )
     with pytest.raises(Refusal) as caught:
-        scop_of(body, params=params, before="double g(int);")
+        scop_of(body, params=params, before="double g(int); typedef const double fixed;")
     assert caught.value.remark.id == expected
     assert caught.value.remark.location.line >= 5
 
@@ -349,6 +354,10 @@ def test_a_variable_may_have_a_type_s_name() -> None:
     made = scop_of("for (i = 0; i < n; i++) data[i] = 0;", params="int n, double *data", before="typedef int data;")
     assert "data" not in made.typedefs
     assert "data" in scop_of("for (i = 0; i < n; i++) x[i] = 0;", before="typedef int data;").typedefs
+    loop = "for (int i = 0; i < n; i++) x[i] = 0;"
+    inside = f"void f(int n, double *x) {{\n  typedef int own;\n#pragma scop\n{loop}\n#pragma endscop\n}}\n"
+    tu = parse(inside.encode(), "in.c", Options())
+    assert "own" in extract(tu, tu.regions[0], "scop0").typedefs
 
 
 def test_sizes_are_guessed_from_the_extents_of_arrays() -> None:

@@ -12,6 +12,7 @@ from scopt.pipeline import optimize
 from tests.sources import scop_of
 
 PARAMS = "int n, double *a, double *b"
+FIXED = "typedef const double fixed; typedef struct { const double x; double y; } pair;"
 SOURCE = """#include <stdio.h>
 typedef struct { float x, y[2]; } vec;
 typedef double row[3];
@@ -57,11 +58,15 @@ def test_elements_are_assigned() -> None:
         "double s[2][2] = {1, 2, 3}",  # without all braces
         'char s[4] = "abc"',
         "struct { double x[2], y; } s = {.x[0] = a[i], 7}",  # 7 is that of x[1]
+        "fixed s[2] = {a[i], 2}",
+        "fixed s[50] = {a[i], [7] = 2}",
+        "pair s = {a[i], 2}",
+        "pair s[50] = {{a[i], 2}}",
     ],
 )
 def test_other_lists(declared: str) -> None:
     with pytest.raises(Refusal):
-        scop_of(f"for (int i = 0; i < n; i++) {{ {declared}; b[i] = a[i]; }}", params=PARAMS)
+        scop_of(f"for (int i = 0; i < n; i++) {{ {declared}; b[i] = a[i]; }}", params=PARAMS, before=FIXED)
 
 
 def test_results_are_the_same(run_c: Callable[..., str]) -> None:

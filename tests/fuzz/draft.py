@@ -60,7 +60,8 @@ class Shape(Struct):
 
 class Draft(Struct):
     """sizes: the names that bounds are made of; constants: macros that stand for small numbers. inductions: types and
-    names; streams: declarations of pointers."""
+    names; streams: declarations of pointers; ends: what is done
+    to them behind the region."""
 
     choices: Choices
     kind: Kind
@@ -78,6 +79,7 @@ class Draft(Struct):
     iterator_type: str = "int"
     inductions: list[tuple[str, str]] = field(default_factory=list)
     streams: list[str] = field(default_factory=list)
+    ends: list[str] = field(default_factory=list)
 
     def spice(self) -> bool:
         """Whether one more expensive construct may go into the program; counts it."""

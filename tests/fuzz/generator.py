@@ -12,6 +12,7 @@ from scopt.options import Options
 from tests.fuzz.choices import Choices
 from tests.fuzz.control import data_condition, with_jump
 from tests.fuzz.draft import MAX_INSTANCES, Draft
+from tests.fuzz.exchanges import exchange
 from tests.fuzz.expressions import Condition, Data, DataType, Ref
 from tests.fuzz.integers import condition, element, followed
 from tests.fuzz.kinds import KINDS, Kind
@@ -34,7 +35,7 @@ def program(choices: Choices, kind: str) -> Program:
     options = _options(choices, chosen)
     if not options.autodetect:
         # What is marked is taken not to overlap, as pointers into arrays do.
-        chosen = replace(chosen, aliases=0, streams=0)
+        chosen = replace(chosen, aliases=0, streams=0, exchanges=0)
     macros, scope = _macros(choices, chosen)
     count = choices.pick(*chosen.kernels)
     kernels = tuple(_kernel(choices, chosen, part, macros if not part else (), scope) for part in list(NAMES)[:count])
@@ -105,7 +106,10 @@ def _kernel(choices: Choices, kind: Kind, part: str, macros: tuple[Macro, ...], 
     _add_scalars(draft)
     body: tuple[Stmt, ...] = ()
     for _ in range(1 + choices.pick(0, 0, 1, 1, 2)):
-        if draft.statements_left > 0:
+        exchanged = exchange(draft, scope) if choices.chance(kind.exchanges) else None
+        if exchanged is not None:
+            body += (exchanged,)
+        elif draft.statements_left > 0:
             body += (_loop(draft, scope),) if not choices.chance(8) else (_assignment(draft, scope),)
     symbol = ("N", scope.ranges["N"][0]) if macros else None
     arrays = tuple(finished(draft, shape, size_type, symbol) for shape in draft.shapes)
@@ -119,6 +123,7 @@ def _kernel(choices: Choices, kind: Kind, part: str, macros: tuple[Macro, ...], 
         part=part,
         inductions=tuple(draft.inductions),
         streams=tuple(draft.streams),
+        ends=tuple(draft.ends),
         live_iterator=outermost[-1] if outermost and choices.chance(5) else None,
         static=not choices.chance(40),
     )

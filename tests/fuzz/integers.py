@@ -118,7 +118,7 @@ def affine(draft: Draft, scope: Scope) -> IntExpr:
     names = (*scope.iterators[::-1], *draft.sizes, *draft.constants)
     one, other = Var(choices.pick(*names)), Var(choices.pick(*names))
     constant = choices.pick(0, 1, -1, 2, 3, -4)
-    form = choices.up_to(10)
+    form = choices.up_to(11)
     if form > 5 and not draft.spice():
         form = 1
     match form:
@@ -147,6 +147,11 @@ def affine(draft: Draft, scope: Scope) -> IntExpr:
             return Linear(
                 ((choices.pick(1, 2), Quotient(Linear(((1, one), (1, other)), constant), choices.pick(2, 3))),),
                 choices.pick(0, 1),
+            )
+        case 10:
+            holds = Compare(one, choices.pick("<", "=="), Int(choices.up_to(3)))
+            return Linear(
+                ((choices.pick(1, 1, -1), Choice(holds, Int(0), Int(choices.pick(2, 5)))), (1, other)), constant
             )
         case _:
             return Choice(

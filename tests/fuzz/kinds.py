@@ -20,7 +20,7 @@ class Kind(Struct, frozen=True):
       structure.
     macros: percent of programs whose bounds have macros. lookups: of subscripts that are read from an array.
     control: of loops in other forms, and of jumps. inductions: of loops with a second variable. streams: of statements
-      with a pointer that they step.
+      with a pointer that they step. exchanges: of loops whose iterations exchange buffers.
     followed: of statements that write through a pointer of their own.
     reductions: of statements.
     exact: floating-point data are small integers, and sums are reordered. restrict: of pointers.
@@ -43,6 +43,7 @@ class Kind(Struct, frozen=True):
     control: int = 0
     inductions: int = 0
     streams: int = 0
+    exchanges: int = 0
     followed: int = 0
     reductions: int = 0
     exact: bool = False
@@ -76,6 +77,7 @@ KINDS: Mapping[str, Kind] = {
         forms=("flat", "flat", "rows", "pointer", "global"),
         types=("double", "double", "unsigned"),
         aliases=60,
+        exchanges=15,
         followed=15,
         reductions=15,
         autodetect=100,
@@ -98,6 +100,7 @@ KINDS: Mapping[str, Kind] = {
         depth=2,
         inductions=50,
         streams=50,
+        exchanges=25,
         control=25,
         forms=("global", "flat", "flat"),
         iterators=("int", "int", "long", "unsigned"),
@@ -141,6 +144,7 @@ KINDS: Mapping[str, Kind] = {
         control=8,
         inductions=6,
         streams=5,
+        exchanges=6,
         reductions=15,
         aliases=15,
         restrict=15,

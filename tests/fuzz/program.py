@@ -75,7 +75,8 @@ class Kernel(Struct, frozen=True):
     """One function. part: makes its names differ from those of other functions in the same file. iterators: (type,
     name) declared before the region.
 
-    inductions: types and names; streams: declarations of pointers that loops step.
+    inductions: types and names; streams: declarations of pointers that loops step, or exchange;
+    ends: statements behind the region that use these.
     live_iterator: an iterator declared before the region whose last value is recorded after it.
     """
 
@@ -87,6 +88,7 @@ class Kernel(Struct, frozen=True):
     part: str = ""
     inductions: tuple[tuple[str, str], ...] = ()
     streams: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
     live_iterator: str | None = None
     static: bool = True
 
@@ -197,6 +199,8 @@ def _kernel(kernel: Kernel, name: str, *, marked: bool) -> Iterator[str]:
         yield from lines(statement, 1)
     if marked:
         yield "#pragma endscop"
+    for text in kernel.ends:
+        yield f"    {text}"
     for scalar in kernel.scalars:
         if scalar.place == "live":
             yield f"    {scalar.storage} = {scalar.name};"

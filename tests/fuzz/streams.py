@@ -16,7 +16,7 @@ def stream(draft: Draft, scope: Scope) -> Stmt | None:
     """A statement with a pointer of its own, which it steps in every iteration;
     None where no array has room for that many."""
     choices = draft.choices
-    shapes = [shape for shape in draft.data() if _has_room(shape, scope)]
+    shapes = [shape for shape in draft.data() if has_room(shape, scope)]
     if not shapes:
         return None
     shape = choices.pick(*shapes)
@@ -24,7 +24,7 @@ def stream(draft: Draft, scope: Scope) -> Stmt | None:
     down, start, ahead = choices.chance(20), choices.up_to(3), choices.up_to(2)
     if start + size * scope.instances + ahead >= _room(shape):
         start = ahead = 0
-    _make_room(shape, start + size * scope.instances + ahead)
+    make_room(shape, start + size * scope.instances + ahead)
     name = f"w{draft.part}{len(draft.streams)}"
     first = start + (size * scope.instances if down else 0)
     reads = choices.chance(40)
@@ -34,7 +34,7 @@ def stream(draft: Draft, scope: Scope) -> Stmt | None:
         before = down or choices.chance(20)
         cell, step = (f"*{sign}{sign}{name}" if before else f"*{name}++"), ""
         if before and not down:
-            _make_room(shape, start + scope.instances + 1)
+            make_room(shape, start + scope.instances + 1)
     else:
         cell = f"{name}[{ahead}]" if ahead else f"*{name}"
         step = choices.pick(f"{name} {sign}= {size};", f"{name} = {name} {sign} {size};")
@@ -50,13 +50,13 @@ def _room(shape: Shape) -> int:
     return _MOST if shape.access.form == "flat" else WIDEST[1]
 
 
-def _has_room(shape: Shape, scope: Scope) -> bool:
+def has_room(shape: Shape, scope: Scope) -> bool:
     plain = shape.access.form == "flat" and not shape.own_strides
     known = shape.access.form == "global" and shape.rank == 1
     return (plain or known) and not shape.access.member and scope.instances + 2 < _room(shape)
 
 
-def _make_room(shape: Shape, cells: int) -> None:
+def make_room(shape: Shape, cells: int) -> None:
     if shape.access.form == "flat":
         shape.cells = max(shape.cells, cells + 1)
     else:

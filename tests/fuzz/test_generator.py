@@ -49,7 +49,7 @@ def test_one_seed_is_one_sequence_of_programs() -> None:
 
 
 def test_programs_have_the_constructs_that_matter() -> None:
-    programs = generate(5, 150, ["nests"])
+    programs = generate(6, 150, ["nests"])
     text = "\n".join(program.source("p") for program in programs)
     loops = [statement for program in programs for statement in walk(program.body) if isinstance(statement, Loop)]
     assert {loop.comparison for loop in loops} == {"<", "<=", ">", ">=", "!="}
@@ -69,6 +69,7 @@ def test_programs_have_the_constructs_that_matter() -> None:
         "MAX",
         r" \*= ",
         r"< n \* \(m % ",
+        r"\[[^]]*\? 0 : [25]\)",
     ):
         assert re.search(pattern, text), pattern
 
@@ -108,10 +109,11 @@ def test_programs_have_the_constructs_that_matter() -> None:
         ("reassociate", (r"r0 \+= ", "float")),
         ("histograms", (r"\w\[[BCD]\[.*\]\]\+\+;", r"\w\[[BCD]\[.*\]\] [+&|^]= ", r"if \(.*\[[BCD]\[.*\]\] <")),
         ("units", (r"kernel_b_p", r"kernel_c_p")),
+        ("steps", (r"for \(int t = .*\) \{ for .*\w+ \*kept = \w+;", r"w\d\[\d\] \+= 1;")),
     ],
 )
 def test_kinds_have_their_constructs(kind: str, patterns: Sequence[str]) -> None:
-    text = "\n".join(program.source("p") for program in generate(5, 150, [kind]))
+    text = "\n".join(program.source("p") for program in generate(7, 150, [kind]))
     for pattern in patterns:
         assert re.search(pattern, text), pattern
 

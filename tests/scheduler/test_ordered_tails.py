@@ -10,7 +10,7 @@ from scopt.rewritten_scop import dependences_of, rewriting_fault, tails_scop
 from tests.conftest import RunC
 from tests.sources import scop_of
 
-BEFORE = "#include <math.h>\ndouble sum, at[3];"
+BEFORE = "#include <math.h>\ndouble sum, at[3]; struct pair { double x; int k; } pairs[99];"
 PATH = "s = x[i]; for (k = 0; k < 9; k++) s = s * exp(s) + k; "
 
 
@@ -49,6 +49,8 @@ def test_what_keeps_a_loop_in_order_stands_behind_it(body: str, cells: list[str]
         "for (k = 0; k < 9; k++) sum += exp(sum * k); }",  # most of it keeps its order
         f"for (i = 0; i < n; i++) {{ {PATH} sum += s; A[i][0] = exp(sum) + exp(s); }} y[0] = s;",  # one is left
         f"for (j = 0; j < m; j++) {{ for (i = 0; i < n; i++) {{ {PATH} B[j][0] += s; }} }}",  # shared outside
+        # a cell doesn't stand for a structure whose members are used
+        f"for (i = 0; i < n; i++) {{ struct pair p = pairs[i]; {PATH} p.x += s; sum += p.x; }}",
     ],
 )
 def test_loops_that_stay_as_they_are(body: str) -> None:
@@ -92,6 +94,8 @@ static double run(int n, int m, double x[restrict], double y[restrict], int hit[
     y[i] += v;
     sum += 0.5 * y[i] * y[i];
     if (v > last) hit[found++] = i;
+    _Bool low = v < 0.3;
+    found ^= low;
     last = v;
   }
 #pragma endscop
