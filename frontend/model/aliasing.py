@@ -29,6 +29,8 @@ from scopt.poly.isl_utils import universe_params
 
 # Tests of more pairs than this, one by one, would take longer to read, and to run, than one of all together.
 MAX_PAIRS = 32
+# Where there is none of all together (values of index arrays say what is touched), some more.
+MAX_COMPUTED = 64
 
 
 class Aliasing(Struct, frozen=True, eq=False):
@@ -175,12 +177,13 @@ def _tested(
     hint = "declare the pointers restrict, mark the region, or use --assume=noalias"
     if len(doubtful) + len(hidden) > MAX_PAIRS:
         test = None if hidden else _test_of_all(names, doubtful)
-        if test is None:
+        if test is None and (hidden or len(doubtful) > MAX_COMPUTED):
             message = f"'{first}' and '{second}' may overlap, and so may too many other pairs to test them all"
             raise Refusal("alias.may-overlap", message, region.location, hint)
-        involved = _quoted(dict.fromkeys(name for pair in doubtful for name in pair))
-        message = f"the program tests where the region begins that what is touched does not overlap: {involved}"
-        return Aliasing((Remark("analysis", "assume.apart", message, region.location),), (), (test,))
+        if test is not None:
+            involved = _quoted(dict.fromkeys(name for pair in doubtful for name in pair))
+            message = f"the program tests where the region begins that what is touched does not overlap: {involved}"
+            return Aliasing((Remark("analysis", "assume.apart", message, region.location),), (), (test,))
     stretches = {name: _stretch(names, name) for pair in (*doubtful, *hidden) for name in pair}
     for name in [name for name, stretch in stretches.items() if stretch is None]:
         if not any(name in pair and names.written.issuperset(pair) for pair in doubtful):
@@ -334,9 +337,11 @@ class _Origins(Struct, frozen=True, eq=False):
             return False
         if not (a.pointer and b.pointer):
             pointer, other = (a, b) if a.pointer else (b, a)
-            # A pointer reaches an object by name only if that object's address can be known to it.
-            known = other.kind == "global" or other.static or (other.address_taken and not self.from_outside(pointer))
-            return known and not is_sole(pointer) and not self.fresh(pointer)
+            # A pointer reaches an object by name only if that object's address can be known to it; and one of both is
+            # written, which what is defined const never is (C17 6.7.3p7).
+            if other.type.const and not other.type.volatile:
+                return False
+            return self.is_known_to(pointer, other) and not is_sole(pointer) and not self.fresh(pointer)
         if is_sole(a) and is_sole(b):
             return False
         if (is_sole(a) and not self.derived(b)) or (is_sole(b) and not self.derived(a)):
@@ -344,6 +349,13 @@ class _Origins(Struct, frozen=True, eq=False):
         if self.fresh(a) or self.fresh(b):
             return not all(self.fresh(one) or self.from_outside(one) for one in (a, b))
         return True
+
+    def is_known_to(self, pointer: Symbol, other: Symbol) -> bool:
+        """Whether a pointer may have the address of an object that has a name."""
+        if other.kind == "global":
+            number = not other.dims and (other.type.integer or other.type.floating)
+            return not (number and self.names.pointees is not None and self.names.pointees().is_hidden(other.name))
+        return other.static or (other.address_taken and not self.from_outside(pointer))
 
     def lead_elsewhere(self, a: Symbol, b: Symbol) -> bool:
         """Whether the file shows that two variables lead to different memory."""

@@ -67,13 +67,12 @@ class Inspector(Struct, frozen=True):
         if keys[0] not in self.code.known:
             slicer = Slicer(self.items, self.code.type, self.type_of, self.symbols, self.frozen.__contains__)
             path = path_to(self.items, node)
-            whole_loop = _chooses_rows(path)
-            if ctype.bits <= NARROW_BITS and not whole_loop:
-                raise Unbounded  # its type says enough for what that costs
             made = slicer.slice(node, path, ctype)
             if "break;" not in made.definition and not _pays(path):
                 raise Unbounded
             if ctype.bits <= NARROW_BITS:
+                if not made.short and not _chooses_rows(path):
+                    raise Unbounded  # its type says enough for what that costs
                 made = replace(made, short=True)
             name = f"scopt_values_{self.location.line}_{self.location.column}_{len(self.made)}"
             least, greatest = self.code.fresh(), self.code.fresh()
