@@ -77,7 +77,7 @@ def _is_first_value(start: Any, ctype: CType, constant_type: Callable[[str], CTy
     """Whether a value is the same in all of the region, and of the iterator's type, so that sums with it are."""
     match start:
         case ir.Constant(type="int", value=value):
-            return value.isdecimal()
+            return str(value).isdecimal()
         case ir.ID(name=name):
             found = constant_type(name)
             return found is not None and found.spelling == ctype.spelling
