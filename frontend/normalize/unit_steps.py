@@ -13,7 +13,7 @@ from typing import Any
 
 from scopt import ir
 from scopt.frontend.normalize.opaque import LOOPS
-from scopt.frontend.normalize.tree_rewriting import mentions, number, step_of, substituted
+from scopt.frontend.normalize.tree_rewriting import mentions, number, slope_of, step_of, substituted, value_of
 from scopt.ir.effects import effects
 from scopt.ir.scop import CType
 from scopt.ir.walks import changed, rebuilt, walk
@@ -55,7 +55,11 @@ def _counted_by_one(
         return None
     if not _is_first_value(start, ctype, constant_type) or not _is_upper_bound(loop.cond, own):
         return None
-    if not _is_around_others(loop.stmt, own) or own in effects(loop.cond, loop.stmt).changed:
+    if (
+        not _is_around_others(loop.stmt, own)
+        or not _is_in_sums(loop.stmt, own)
+        or own in effects(loop.cond, loop.stmt).changed
+    ):
         return None
     count = fresh(own)
     place: Any = ir.BinaryOp("*", number(step[1]), ir.ID(count, loop.coord), loop.coord)
@@ -92,13 +96,24 @@ def _is_upper_bound(cond: Any, own: str) -> bool:
 
 
 def _is_around_others(body: Any, own: str) -> bool:
-    """Whether there are loops inside, all of them `for` loops whose heads don't ask for the iterator."""
+    """Whether there are loops inside, all of them `for` loops whose heads don't ask for the iterator, and whose ends
+    aren't numbers: those may run along the step, too (``b[i + k]`` with eight values of ``k``)."""
     inner = [node for node in walk(body) if isinstance(node, LOOPS)]
-    heads = [part for node in inner if isinstance(node, ir.For) for part in (node.init, node.cond, node.next) if part]
-    named = any(isinstance(node, ir.Decl) and node.name == own for node in walk(body))
-    return (
-        bool(inner)
-        and all(isinstance(node, ir.For) for node in inner)
-        and not named
-        and not sum(mentions(head, own) for head in heads)
-    )
+    if not inner or any(isinstance(node, ir.Decl) and node.name == own for node in walk(body)):
+        return False
+    for node in inner:
+        if not isinstance(node, ir.For) or node.cond is None:
+            return False
+        heads = [part for part in (node.init, node.cond, node.next) if part is not None]
+        end = node.cond.right if isinstance(node.cond, ir.BinaryOp) else None
+        if any(mentions(head, own) for head in heads) or end is None or value_of(end) is not None:
+            return False
+    return True
+
+
+def _is_in_sums(body: Any, own: str) -> bool:
+    """Whether the iterator is multiplied by numbers alone: how far rows reach whose distance a variable says
+    (``a[i * m + k]``) is known better where it steps."""
+    products = (node for node in walk(body) if isinstance(node, ir.BinaryOp) and node.op == "*")
+    places = (node for node in products if not any(isinstance(one, ir.ArrayRef) for one in walk(node)))
+    return all(slope_of(node, own) is not None for node in places)

@@ -38,6 +38,8 @@ def test_they_count_by_one(body: str, domain: str) -> None:
         "for (int q = 0; q < n; q++) for (int j = 0; j < m; j++) A[q][j] = 0;",
         "for (int q = 0; q < n; q += 4) for (int j = q; j < q + 4; j++) x[j] = 0;",
         "for (int k = 0; k < m; k++) for (int q = k; q < n; q += 4) for (int j = 0; j < m; j++) A[q][j] = 0;",
+        "for (int q = 0; q < n; q += 8) for (int j = 0; j < 8; j++) y[q + j] = x[q + 7 - j];",
+        "for (int q = 0; q < n; q += 2) for (int j = 0; j < m; j++) y[q * m + j] = x[q * m + j];",
         "for (int q = n; q > 0; q -= 4) for (int j = 0; j < m; j++) A[q][j] = 0;",
     ],
 )
@@ -48,6 +50,6 @@ def test_others_stay(body: str) -> None:
 def test_new_names_are_new() -> None:
     """Other variables may have them already."""
     (first, second) = scop_of(
-        "for (int q = 0; q < n; q += 4) for (int j = 0; j < m; j++) { double q_2 = A[q][j]; A[q][j] = q_2 * q; }"
+        "for (int q = 0; q < n; q += 4) for (int j = 0; j < m; j++) { double q_2 = A[q][j]; A[q][j] = q_2 + q; }"
     ).statements
     assert first.iterators == second.iterators == ("q_3", "j")
