@@ -5,30 +5,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Protocol
 
 import islpy as isl
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from scopt import ir
 from scopt.diagnostics import Refusal, Remark
+from scopt.frontend.model.pointer_origins import Origins
 from scopt.frontend.model.row_pointers import is_rows
 from scopt.frontend.model.row_stretches import RowStretch, row_stretch
 from scopt.frontend.model.stretches import array_stretch, scalar_stretch
-from scopt.frontend.model.type_rules import diverge, is_sole, types_differ
 from scopt.frontend.model.value_ranges import MAX_TABLE
-from scopt.frontend.syntax.pointees import ALLOCATING, Pointees
+from scopt.frontend.syntax.pointees import Pointees
 from scopt.frontend.syntax.symbols import Symbol
 from scopt.frontend.syntax.unit import Region
 from scopt.ir.ctypes import CHARACTER
-from scopt.ir.effects import assigns
 from scopt.ir.scop import Array, CType, MemoryTest, Statement, Stretch
-from scopt.ir.walks import walk
 from scopt.poly.isl_utils import universe_params
 
 # Tests of more pairs than this, one by one, would take longer to read, and to run, than one of all together.
 MAX_PAIRS = 32
+# Where there is none of all together (values of index arrays say what is touched), some more.
+MAX_COMPUTED = 64
 
 
 class Aliasing(Struct, frozen=True, eq=False):
@@ -96,7 +95,7 @@ def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) 
     assume_apart: the user says that nothing overlaps.
     """
     names = replace(names, symbols={**names.symbols, **{cell.name: cell for cell in names.loaded}})
-    origins = _Origins(region.function, names)
+    origins = _origins(region, names)
     listed = [
         *names.arrays,
         *(name for name in sorted(names.parameters) if name in names.symbols and name not in names.arrays),
@@ -147,6 +146,11 @@ def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) 
     )
 
 
+def _origins(region: Region, names: Names) -> Origins:
+    local = {name for name, array in names.arrays.items() if array.local}
+    return Origins(region.function, names.symbols, names.written, names.defined, local, names.strict, names.pointees)
+
+
 def _root(symbol: Symbol) -> str:
     """The variable whose memory a name is, or is a member of."""
     return (symbol.within or symbol).name
@@ -175,12 +179,13 @@ def _tested(
     hint = "declare the pointers restrict, mark the region, or use --assume=noalias"
     if len(doubtful) + len(hidden) > MAX_PAIRS:
         test = None if hidden else _test_of_all(names, doubtful)
-        if test is None:
+        if test is None and (hidden or len(doubtful) > MAX_COMPUTED):
             message = f"'{first}' and '{second}' may overlap, and so may too many other pairs to test them all"
             raise Refusal("alias.may-overlap", message, region.location, hint)
-        involved = _quoted(dict.fromkeys(name for pair in doubtful for name in pair))
-        message = f"the program tests where the region begins that what is touched does not overlap: {involved}"
-        return Aliasing((Remark("analysis", "assume.apart", message, region.location),), (), (test,))
+        if test is not None:
+            involved = _quoted(dict.fromkeys(name for pair in doubtful for name in pair))
+            message = f"the program tests where the region begins that what is touched does not overlap: {involved}"
+            return Aliasing((Remark("analysis", "assume.apart", message, region.location),), (), (test,))
     stretches = {name: _stretch(names, name) for pair in (*doubtful, *hidden) for name in pair}
     for name in [name for name, stretch in stretches.items() if stretch is None]:
         if not any(name in pair and names.written.issuperset(pair) for pair in doubtful):
@@ -230,7 +235,7 @@ def _test_of_all(names: Names, doubtful: Sequence[tuple[str, str]]) -> MemoryTes
 
 
 def _tested_rows(
-    region: Region, names: Names, rows: Sequence[str], listed: Sequence[str], origins: _Origins
+    region: Region, names: Names, rows: Sequence[str], listed: Sequence[str], origins: Origins
 ) -> Aliasing:
     """A test that tells rows apart, from each other and from all that might be a part of them."""
     pairs = [
@@ -296,104 +301,3 @@ def _stretch(names: Names, name: str, *, written: bool = False) -> Stretch | Non
 
 def _quoted(names: Iterable[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
-
-
-# --- where pointers come from -----------------------------------------------------------------------------------------
-
-
-class _Origins(Struct, frozen=True, eq=False):
-    """What the function says about the values of its pointers."""
-
-    function: Any
-    names: Names
-
-    def may_overlap(self, a: Symbol, b: Symbol) -> bool:
-        """Whether what two names stand for may have bytes in common."""
-        first, second = a.within or a, b.within or b
-        different = diverge(a.path, b.path)
-        if first.name == second.name and (a.within is not None or b.within is not None):
-            return not different
-        # Objects of one structure type are the same object or have nothing in common.
-        if a.within is not None and b.within is not None and a.struct and a.struct == b.struct and different:
-            return False
-        if self.names.strict and types_differ(a.type, b.type):
-            return False
-        return self.objects_overlap(first, second)
-
-    def may_hold(self, rows: str, other: str) -> bool:
-        """Whether rows may lie in what another name stands for, or have a row in common: pointers to rows are data."""
-        symbol = self.names.symbols[other]
-        if other in self.names.arrays and self.names.arrays[other].local:
-            return False  # it begins to live in the region, where no pointers to rows are written
-        hidden = not symbol.pointer and not symbol.dims and not symbol.address_taken and symbol.within is None
-        alike = self.names.strict and types_differ(self.names.symbols[rows].type, symbol.type)
-        return not (alike or (hidden and symbol.kind in ("local", "parameter") and not symbol.static))
-
-    def objects_overlap(self, a: Symbol, b: Symbol) -> bool:
-        if not (a.pointer or b.pointer) or self.lead_elsewhere(a, b):
-            return False
-        if not (a.pointer and b.pointer):
-            pointer, other = (a, b) if a.pointer else (b, a)
-            # A pointer reaches an object by name only if that object's address can be known to it.
-            known = other.kind == "global" or other.static or (other.address_taken and not self.from_outside(pointer))
-            return known and not is_sole(pointer) and not self.fresh(pointer)
-        if is_sole(a) and is_sole(b):
-            return False
-        if (is_sole(a) and not self.derived(b)) or (is_sole(b) and not self.derived(a)):
-            return False
-        if self.fresh(a) or self.fresh(b):
-            return not all(self.fresh(one) or self.from_outside(one) for one in (a, b))
-        return True
-
-    def lead_elsewhere(self, a: Symbol, b: Symbol) -> bool:
-        """Whether the file shows that two variables lead to different memory."""
-        if self.names.pointees is None or max(a.pointer_depth, b.pointer_depth) > 1:
-            return False
-        return self.names.pointees().are_apart(self.function, a.name, b.name)
-
-    def may_move(self, written: Symbol, pointer: Symbol) -> bool:
-        """Whether a write of characters may change a pointer: other types can't (C11 6.5)."""
-        if not (written.pointer and written.name in self.names.written and written.type.bits == CHARACTER):
-            return False
-        return (
-            pointer.pointer
-            and (pointer.kind == "global" or pointer.address_taken)
-            and not is_sole(written)
-            and not self.fresh(written)
-        )
-
-    def from_outside(self, pointer: Symbol) -> bool:
-        """Whether it is a parameter that keeps the value that the caller gave it."""
-        return pointer.kind == "parameter" and not pointer.address_taken and not self.values(pointer.name)
-
-    def derived(self, pointer: Symbol) -> bool:
-        """Whether its value may have been computed from another pointer of the function."""
-        kept = pointer.kind == "global" and not self.values(pointer.name)
-        return not kept and not self.fresh(pointer) and not self.from_outside(pointer)
-
-    def fresh(self, pointer: Symbol) -> bool:
-        """Whether it only ever gets memory that was allocated for it."""
-        if pointer.kind != "local" or pointer.static or pointer.address_taken:
-            return False
-        values = self.values(pointer.name)
-        return bool(values) and all(self.allocates(value) for value in values)
-
-    def allocates(self, value: Any) -> bool:
-        while isinstance(value, ir.Cast):
-            value = value.expr
-        if not isinstance(value, ir.FuncCall) or not isinstance(value.name, ir.ID):
-            return False
-        return value.name.name in ALLOCATING and value.name.name not in self.names.defined
-
-    def values(self, name: str) -> list[Any]:
-        """All that the function assigns to variables of this name; what isn't a plain assignment stands for itself."""
-        found: list[Any] = []
-        for node in walk(self.function.body):
-            match node:
-                case ir.Decl(init=value) if node.name == name and value is not None:
-                    found.append(value)
-                case ir.Assignment(op="=", lvalue=ir.ID(name=own), rvalue=value) if own == name:
-                    found.append(value)
-                case _ if assigns(node, name):
-                    found.append(node)
-        return found

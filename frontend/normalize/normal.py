@@ -21,10 +21,12 @@ from scopt.frontend.normalize.own_iterators import assigned_elsewhere, used_else
 from scopt.frontend.normalize.pointer_loops import Counting, counting
 from scopt.frontend.normalize.remainders import Remainders
 from scopt.frontend.normalize.tree_rewriting import mentions, names_of
+from scopt.frontend.normalize.unit_steps import with_unit_steps
 from scopt.frontend.normalize.wrap_around import WrapAround
 from scopt.frontend.syntax.liveness import may_be_read_after, may_be_read_behind
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.symbols import Symbol, facts_of, symbol_of, taken_in
+from scopt.ir.effects import effects
 from scopt.ir.scop import CType
 from scopt.ir.walks import changed, mapped, same_items, walk
 
@@ -51,6 +53,8 @@ def normalized(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol
         return loop if ctype is None else with_own_iterator(loop, ctype)
 
     items = scalar_iterators(statements, own)
+    if not region.pragmas.used:
+        items = rewriter.counting_by_one(items)
     return items, bool(rewriter.anew)
 
 
@@ -202,6 +206,18 @@ class _Rewriter(Struct, frozen=True, eq=False):
             found.append(None if live else self.type_of(name))
         spellings = {None if ctype is None else ctype.spelling for ctype in found}
         return found[0] if len(spellings) == 1 else None
+
+    def counting_by_one(self, items: Sequence[Any]) -> tuple[Any, ...]:
+        """The statements with loops around others stepping by one."""
+
+        def kept(name: str) -> CType | None:
+            return None if name in effects(*items).changed or name in self.declared else self.type_of(name)
+
+        def fresh(name: str) -> str:
+            taken = {getattr(node, "name", None) for node in walk(*items) if isinstance(node, (ir.ID, ir.Decl))}
+            return next(made for k in count(2) if (made := f"{name}_{k}") not in self.tu.reserved | taken)
+
+        return tuple(with_unit_steps(item, self.declared_type, kept, fresh) for item in items)
 
     def declared_type(self, decl: Any) -> CType | None:
         """`type_of` of a variable that a loop declares."""

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.diagnostics import Location
 from scopt.frontend.reach.code import Code, Operand, Unbounded
-from scopt.frontend.reach.slices import Slice, Slicer, path_to
+from scopt.frontend.reach.slices import Slice, Slicer, is_few, path_to
+from scopt.frontend.reach.states import NARROW_BITS
 from scopt.ir.ctypes import Symbol
 from scopt.ir.scop import CType
 from scopt.ir.walks import walk
@@ -39,6 +41,14 @@ def _pays(path: Sequence[Any]) -> bool:
     return work >= _WORK
 
 
+def _chooses_rows(path: Sequence[Any]) -> bool:
+    """Whether a cell is read once for a whole loop: in a loop around others that aren't known to be short."""
+    inner = next((one for one in reversed(path) if isinstance(one, ir.For)), None)
+    if inner is None or inner is path[-1]:
+        return False
+    return any(isinstance(one, ir.For) and not is_few(one.cond) for one in walk(inner.stmt))
+
+
 class Inspector(Struct, frozen=True):
     """items: the region's statements. iterators: types of variables that loops declare. code: that calls the functions.
     frozen: arrays that are what they are all through the region. made: the functions, by their names."""
@@ -60,6 +70,10 @@ class Inspector(Struct, frozen=True):
             made = slicer.slice(node, path, ctype)
             if "break;" not in made.definition and not _pays(path):
                 raise Unbounded
+            if ctype.bits <= NARROW_BITS:
+                if not made.short and not _chooses_rows(path):
+                    raise Unbounded  # its type says enough for what that costs
+                made = replace(made, short=True)
             name = f"scopt_values_{self.location.line}_{self.location.column}_{len(self.made)}"
             least, greatest = self.code.fresh(), self.code.fresh()
             self.made[name] = made

@@ -175,7 +175,7 @@ class Slicer(Struct):
         yield f"for ({head}; {cond}; {step}) {{"
         yield from inside
         if not counts:
-            self.short = self.short or not _is_few(loop.cond)
+            self.short = self.short or not is_few(loop.cond)
             yield "  break;"  # all iterations see the same
         yield "}"
 
@@ -312,7 +312,7 @@ def _head(statement: Any) -> list[Any]:
     return []
 
 
-def _is_few(condition: Any) -> bool:
+def is_few(condition: Any) -> bool:
     """Whether a loop has a few iterations, by its condition."""
     end = condition.right if isinstance(condition, ir.BinaryOp) else None
     return isinstance(end, ir.Constant) and end.value.isdecimal() and int(end.value) < _FEW

@@ -10,6 +10,9 @@ from scopt.frontend.reach.ends import Limits
 from scopt.frontend.reach.sums import Sum
 from scopt.ir.scop import CType
 
+# Values of types of so many bits at most are known well enough by their type, as a rule.
+NARROW_BITS = 16
+
 
 class Value(Struct, frozen=True):
     """wraps: the sum is the value modulo two to the bits of its type."""

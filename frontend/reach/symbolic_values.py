@@ -14,7 +14,7 @@ from scopt.frontend.reach.code import Code, Operand, Unbounded
 from scopt.frontend.reach.conditions import at_least, told
 from scopt.frontend.reach.ends import Ends, Limits, floor_limits
 from scopt.frontend.reach.floats import Floats, limits_of_facts
-from scopt.frontend.reach.states import State, Value, key_of
+from scopt.frontend.reach.states import NARROW_BITS, State, Value, key_of
 from scopt.frontend.reach.sums import (
     Sum,
     constant_of,
@@ -32,8 +32,6 @@ from scopt.ir.effects import effects
 from scopt.ir.scop import CType
 from scopt.ir.truths import COMPARISONS
 
-# Values of types of so many bits at most are known well enough by their type.
-NARROW_BITS = 16
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
@@ -110,13 +108,25 @@ class Reader(Struct, frozen=True):
         if table is not None:
             values = table.cells.values()
             return self.between(number(min(values)), number(max(values)), symbol.type, state)
-        if symbol.type.bits > NARROW_BITS and self.inspect is not None:
-            key = ("cell", id(node))
-            if key not in state.atoms:
-                low, high = self.inspect(node, symbol.type)
-                state.atoms[key] = self.symbol("cell", Limits((_sum_of(low),), (_sum_of(high),)), state)
-            return Value(name(state.atoms[key]), symbol.type)
-        return self.of_type(symbol.type, state)
+        try:
+            seen = self.inspected(node, symbol.type, state)
+        except Unbounded:
+            if symbol.type.bits > NARROW_BITS:
+                raise
+            seen = None
+        return seen or self.of_type(symbol.type, state)
+
+    def inspected(self, node: ir.ArrayRef, ctype: CType, state: State) -> Value | None:
+        """A cell's value between the least and the greatest one that it has, as the program finds out. None if
+        nobody is to be asked; raises Unbounded."""
+        if self.inspect is None:
+            return None
+        key = ("cell", id(node))
+        if key not in state.atoms:
+            with self.code.tried():
+                low, high = self.inspect(node, ctype)
+            state.atoms[key] = self.symbol("cell", Limits((_sum_of(low),), (_sum_of(high),)), state)
+        return Value(name(state.atoms[key]), ctype)
 
     def of_type(self, ctype: CType, state: State) -> Value | None:
         """Any value of a type: of one that isn't narrow, conditions have to say more."""

@@ -71,6 +71,12 @@ class Pointees(Struct, frozen=True, eq=False):
         first, second = self.of_variable(function, a), self.of_variable(function, b)
         return first is not None and second is not None and first.isdisjoint(second)
 
+    def is_hidden(self, name: str) -> bool:
+        """Whether no pointer leads to a variable at file scope that is a number: its address is never taken."""
+        declared = self.globals.get(name, [])
+        own = bool(declared) and all("static" in (one.storage or ()) for one in declared)
+        return own and self.whole and name not in self.taken
+
     def of_variable(self, function: ir.FuncDef, name: str) -> Places | None:
         """The places that a pointer may lead to, or that of an array; None if these may be any."""
         key = function.decl.name, name

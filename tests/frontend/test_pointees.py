@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from scopt.frontend.extract import extract
 from scopt.frontend.region.parse import parse
+from scopt.frontend.region.regions import find_autodetected
 from scopt.frontend.syntax.pointees import Pointees
 from scopt.options import Options
 from scopt.pipeline import optimize
@@ -142,3 +144,21 @@ def test_a_name_that_means_two_things() -> None:
     void g(int n) { double *p = malloc(n); u = p; h(p); }"""
     tu = parse(text.encode(), "in.c", Options())
     assert not Pointees.of(tu.ast, tu.defined_functions).are_apart(tu.functions["h"], "a", "u")
+
+
+@pytest.mark.parametrize(
+    ("declared", "more", "tested"),
+    [
+        ("static double", "", False),  # nothing points to it
+        ("double", "", True),
+        ("static double", "double *g(void) { return &scale; }", True),
+        ("static double", "static double *const kept[] = { &scale };", True),
+        ("extern const double", "double const *g(void) { return &scale; }", False),  # nothing is stored there
+    ],
+)
+def test_what_pointers_may_write(declared: str, more: str, tested: bool) -> None:
+    """Only numbers that may be written through a pointer are told apart from what a region writes."""
+    text = f"{declared} scale;\n{more}\nvoid f(int n, double *a) {{ for (int i = 0; i < n; i++) a[i] *= scale; }}\n"
+    tu = parse(text.encode(), "f.c", Options(autodetect=True))
+    guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
+    assert bool(guard is not None and guard.apart) is tested

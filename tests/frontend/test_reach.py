@@ -191,3 +191,33 @@ def test_many_pointers_are_told_apart_at_once() -> None:
     assert not guard.apart
     (test,) = guard.tests
     assert test.call.count("sizeof(*") == 9
+
+
+def test_pairs_are_told_apart_where_values_are_looked_at() -> None:
+    """One test of all together doesn't look at index arrays."""
+    names = ", ".join(f"double *p{k}" for k in range(8))
+    stores = " ".join(f"p{k}[i] = t;" for k in range(7))
+    text = (
+        f"void f(int n, const int *first, const int *at, const double *x, {names}) {{ for (int i = 0; i < n; i++) {{"
+        f" double t = p7[i]; for (int k = first[i]; k < first[i + 1]; k++) {{ t += x[at[k]] * t / (t * t + 3) / 7; }}"
+        f" {stores} }} }}\n"
+    )
+    tu = parse(text.encode(), "f.c", Options(autodetect=True))
+    guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
+    assert guard is not None
+    assert len(guard.apart) == 28
+    assert guard.tests[0].pairs == 7
+
+
+@pytest.mark.parametrize(("inner", "looked_at"), [("j < m", True), ("j < 3", False)])
+def test_rows_that_bytes_pick_are_looked_at(inner: str, looked_at: bool) -> None:
+    """There may be fewer than 256."""
+    text = (
+        "void f(int n, int m, const unsigned char *s, const int *table, int *sum) { for (int i = 0; i < n; i++)"
+        f" for (int j = 0; {inner}; j++) sum[j] = sum[j] * 3 + table[s[i] * m + j]; }}\n"
+    )
+    tu = parse(text.encode(), "f.c", Options(autodetect=True))
+    guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
+    assert guard is not None
+    assert ("scopt_values" in guard.tests[0].definition) is looked_at
+    assert "max_threads" not in guard.tests[0].definition
