@@ -94,7 +94,7 @@ def least_size_alone(
     if marked.tilings or marked.packed or filled or _forks_again(nest.body, inside=False):
         return worth
     # Chains that wait beside each other gain several times as much as OpenMP's first call takes.
-    if not (marked.strips or (shared and all(map(takes_two_forms, shared)))):
+    if not (marked.strips or _is_jammed(loops) or (shared and all(map(takes_two_forms, shared)))):
         return worth
     if _gain(source, marked, loops, nest) is not Gain.CELLS:
         return worth
