@@ -256,10 +256,11 @@ def _is_straight(block: Block) -> bool:
 
 
 def _forks_again(block: Block, *, inside: bool) -> bool:
-    """Whether threads are started inside of another loop. inside: there is one around."""
+    """Whether threads are started inside of another loop, and OpenMP's runtime is called where there is but one. inside:
+    there is one around."""
     for item in block.items:
         if isinstance(item, For) and item.mark.parallel:
-            if inside:
+            if inside and not (item.work is not None and takes_two_forms(item)):
                 return True
         elif any(_forks_again(part, inside=inside or isinstance(item, For)) for part in children(item)):
             return True
