@@ -132,7 +132,7 @@ class Arguments(Struct, frozen=True, eq=False):
     def writes_numbers(self, function: ir.FuncDef, done: Effects, scope: Scope) -> bool:
         """Whether all that a function writes are numbers, which aren't parts of a pointer unless they are characters:
         objects of different types don't overlap."""
-        if done.unnamed or done.opaque:
+        if done.unnamed or done.opaque or not self.tu.strict_aliasing:
             return False
         args = function.decl.type.args
         listed = [*(args.params if args is not None else ()), *walk(function.body)]

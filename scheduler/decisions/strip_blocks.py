@@ -65,7 +65,9 @@ def _rows_of_block(part: isl.Set, lane: isl.UnionPwAff, first: isl.Aff, count: i
     assert place is not None
     position, shift = place
     space = part.get_space().align_params(first.get_domain_space())
-    begin = isl.PwAff.from_aff(first).align_params(space).insert_domain(space).as_aff().add_constant_val(isl.Val(-shift))
+    begin = (
+        isl.PwAff.from_aff(first).align_params(space).insert_domain(space).as_aff().add_constant_val(isl.Val(-shift))
+    )
     return (_row_at(space, position, begin, count, offset) for offset in range(count))
 
 

@@ -4,11 +4,12 @@ vector loop of a loop around.
 In ``for i for j { s = A[i][j]; for k s -= A[i][k] * A[k][j]; A[i][j] = s; }`` the scalar binds all iterations to their
 order, and keeps the sum from being recognized for what it is. Its values could as well be collected in A[i][j] itself,
 which nothing looks at in between. In ``for i { s = 0; for k s += f(x[i], y[k]); z[i] = s; }`` each sum keeps its order,
-and loops over i inside of those over k add to all of them side by side. In ``for i { s = b[i]; for k < i: s -= l[i][k] *
-x[k]; x[i] = s / l[i][i]; }`` rows need what those before have come to, but not at once: in cells, the first part of
-several of them runs together. One scalar may serve many
-purposes: each web of values that flow into each other is replaced on its own (live range splitting; Cytron and
-  Ferrante, "What's in a name?", 1987).
+and loops over i inside of those over k add to all of them side by side. In ``for i { s = b[i]; for k < i: s -= l[i][k]
+* x[k]; x[i] = s / l[i][i]; }`` rows need what those before have come to, but not at once: in cells, the first part of
+several of them runs together.
+
+One scalar may serve many purposes: each web of values that flow into each other is replaced on its own (live range
+splitting; Cytron and Ferrante, "What's in a name?", 1987).
 """
 
 from __future__ import annotations
@@ -44,9 +45,8 @@ def forward(scop: Scop, deps: Dependences, *, kernels: bool = True, lanes: bool 
             made = _forwarded(result, web) if web is not None else None
             if web is None or made is None:
                 continue
-            if kernels and _gains(scop, made, names):
-                result = made
-            elif lanes and (_makes_lanes(made, web) or _solves(made, deps, web)):
+            side = lanes and (_makes_lanes(made, web) or _solves(made, deps, web))
+            if side or (kernels and _gains(scop, made, names)):
                 result = made
     return _without_unused(result) if result is not scop else None
 
