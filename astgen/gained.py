@@ -115,12 +115,15 @@ def _has_records(scop: Scop, nest: LoopNest) -> bool:
 
 
 def gains_anywhere(marked: MarkedSchedule, nest: LoopNest, those: frozenset[str] | None = None) -> bool:
-    """Whether one thread gains with data that all caches hold: by register tiles, strips of rows, reductions in another
-    order, or vector loops over what was no innermost loop, or whose branches compilers leave as they are.
+    """Whether one thread gains with data that all caches hold: by register tiles, strips of rows, rows that run
+    together, reductions in another order, or vector loops over what was no innermost loop, or whose branches compilers
+    leave as they are.
 
     those: the statements that the loops are asked for; None: any."""
     loops = [item for item in items(nest.body) if isinstance(item, For)]
     if marked.tilings or marked.strips or marked.packed:
+        return True
+    if any(loop.mark.jammed for loop in loops):
         return True
     if any(loop.mark.reductions and loop.mark.simd for loop in loops):
         return True

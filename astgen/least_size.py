@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from fractions import Fraction
+from functools import partial
 from math import gcd, prod
 
 from scopt.astgen.emit.c_expr import ExprPrinter
@@ -22,7 +23,7 @@ from scopt.ir.expr import exceeds, from_linear, linear, names, plus, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Condition, Expr, For, LoopNest, Threads
 from scopt.ir.nest_walks import Item, children, items
-from scopt.ir.scop import Scop
+from scopt.ir.scop import Access, Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import (
     SKEWED_FORKS,
@@ -91,10 +92,10 @@ def least_size_alone(
     nothing is known that compilers wouldn't do."""
     shared = _guarded(nest)
     filled = any(one.buffers for one in marked.strips.values() if one.vectors)
-    if marked.tilings or marked.packed or filled or _forks_again(nest.body, inside=False):
+    if marked.tilings or marked.packed or filled or _calls_again(marked, nest):
         return worth
     # Chains that wait beside each other gain several times as much as OpenMP's first call takes.
-    if not (marked.strips or (shared and all(map(takes_two_forms, shared)))):
+    if not (marked.strips or _is_jammed(loops) or (shared and all(map(takes_two_forms, shared)))):
         return worth
     if _gain(source, marked, loops, nest) is not Gain.CELLS:
         return worth
@@ -154,16 +155,36 @@ def _tests(
     filled = asked or marked.tilings or marked.packed  # memory of the text's own comes from the heap
     beside = not filled and all(not one.vectors for one in marked.strips.values())
     rows = {name for one in marked.strips.values() if not one.vectors for name in one.statements}
-    limit = _least_work(source, loops, nest, machine, gain, beside=beside and bool(rows))
-    return _strongest(source_tests(source, limit, machine, rows & _deepest(source)))
+    deepest = _deepest(source)
+    chained = rows if filled or gain is not Gain.CELLS else rows | (_waiting(source) & deepest)
+    limit = _least_work(source, marked, nest, machine, gain, beside=beside and bool(rows or chained >= deepest))
+    return _strongest(source_tests(source, limit, machine, chained & deepest))
+
+
+def _waiting(source: Scop) -> set[str]:
+    """The statements that add to one floating-point cell all along their innermost loop: steps of these wait for each
+    other in the original, where compilers keep the order."""
+    inside = (one for one in source.statements if one.iterators)
+    return {one.name for one in inside if any(map(partial(_adds, source, one), one.accesses))}
+
+
+def _adds(source: Scop, statement: Statement, write: Access) -> bool:
+    if not write.is_write or not source.arrays[write.array].type.floating:
+        return False
+    rows = subscript_rows(write.relation)
+    last = len(statement.iterators) - 1
+    if rows is None or any(row[last] for row in rows):
+        return False
+    same = (one for one in statement.accesses if one.kind == "read" and one.array == write.array)
+    return any(one.relation.is_equal(write.relation) for one in same)
 
 
 def _least_work(
-    source: Scop, loops: LoopNest, nest: LoopNest, machine: Machine, gain: Gain, *, beside: bool
+    source: Scop, marked: MarkedSchedule, nest: LoopNest, machine: Machine, gain: Gain, *, beside: bool
 ) -> Fraction:
     """Nanoseconds of the original's work from which on the new loops pay. beside: there are but rows that
     are written out beside each other."""
-    if _forks_again(nest.body, inside=False):
+    if _calls_again(marked, nest):
         return shared_work(machine) * SKEWED_FORKS
     calls = sum(not takes_two_forms(loop) for loop in _guarded(nest))
     match gain:
@@ -253,6 +274,14 @@ def _is_straight(block: Block) -> bool:
         return True
     inner = (item for item in block.items if not (isinstance(item, For) and item.mark.jammed))
     return any(_is_straight(part) for item in inner for part in children(item))
+
+
+def _calls_again(marked: MarkedSchedule, nest: LoopNest) -> bool:
+    """Whether OpenMP's runtime is called inside of another loop. Rows that are written out beside each other have a
+    form for one thread, which gains as much by them without any."""
+    beside = marked.strips and not any(one.vectors for one in marked.strips.values())
+    alone = beside and all(map(takes_two_forms, _guarded(nest)))
+    return not alone and _forks_again(nest.body, inside=False)
 
 
 def _forks_again(block: Block, *, inside: bool) -> bool:

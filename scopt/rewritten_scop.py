@@ -12,6 +12,7 @@ from scopt.astgen.allocation import INCLUDE, allocations
 from scopt.check.rewritten import check_rewritten
 from scopt.check.tables import check_tables
 from scopt.diagnostics import ScoptError
+from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
 from scopt.poly.dependences import dependences
@@ -61,6 +62,18 @@ def rewritten_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion
         scop, deps = forwarded, dependences_of(forwarded, options)
     expansion = expand(scop, deps.strict()) if kernels else None
     return Expansion(scop, {}) if expansion is None and forwarded is not None else expansion
+
+
+def side_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:
+    """The SCoP with cells in place of scalars where sums run side by side then; None if they nowhere do."""
+    found = forward(scop, deps.strict(), kernels=False, lanes=options.simd)
+    return Expansion(found, {}) if found is not None else None
+
+
+def same_statements(one: Scop, other: Scop) -> bool:
+    """Whether two forms of a SCoP have the same statements."""
+    mine, others = ({s.name: CPrinter().visit(s.body) for s in scop.statements} for scop in (one, other))
+    return mine == others
 
 
 def rows_scops(scop: Scop, deps: Dependences, options: Options) -> tuple[tuple[Expansion, bool], ...]:

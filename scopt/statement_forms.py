@@ -27,6 +27,8 @@ from scopt.rewritten_scop import (
     rewritten_scop,
     rolled_scop,
     rows_scops,
+    same_statements,
+    side_scop,
     tables_fault,
     tables_scop,
     tails_scop,
@@ -44,6 +46,7 @@ from scopt.tell.results import Outcome
 # What is asked of a region, and the answers.
 STATEMENTS = "statements"
 READ, CELLS, CARRYING, TABLES = "as they are", "with cells", "with rows in scalars", "with tables"
+SIDE = "with cells for sums side by side"
 TOTALS = "with totals"
 WORK = "with work arrays of lines' own"
 ROLLED = "with cells for what rows hand on"
@@ -130,10 +133,12 @@ class Forms(Struct, frozen=True, eq=False):
             cells = Form(CELLS, rewritten.scop, dependences_of(rewritten.scop, self.options), rewritten)
         if cells is not None and cells.made is not None and cells.made.extents:
             yield cells
+            yield from self.with_side(cells)
             yield from self.with_work(self.scop, self.deps)
         elif cells is not None:  # lines may have both
             yield from self.with_work(cells.scop, cells.deps)
             yield cells
+            yield from self.with_side(cells)
         else:
             yield from self.with_work(self.scop, self.deps)
         with self.clock("dependences"):
@@ -162,6 +167,20 @@ class Forms(Struct, frozen=True, eq=False):
         yield from self.with_rolled()
         yield from self.with_tails()
         yield Form(READ, self.scop, self.deps, fault=fault)
+
+    def with_side(self, cells: Form) -> Iterator[Form]:
+        """The one with those cells alone in which sums run side by side, where no kernels came of others."""
+        with self.clock("dependences"):
+            made = self.watch("side", side_scop(self.scop, self.deps, self.options))
+        if made is not None and not same_statements(made.scop, cells.scop) and self.is_rewritten(made):
+            yield Form(SIDE, made.scop, dependences_of(made.scop, self.options), made)
+
+    def is_rewritten(self, made: Expansion) -> bool:
+        """Whether the statements are shown to be the same computation, where that is asked for."""
+        if self.options.verify != "full":
+            return True
+        with self.clock("verify statements"):
+            return rewriting_fault(self.scop, made) is None
 
     def with_own(self, tables: Tabulated | None) -> Iterator[Form]:
         """That with local arrays for what iterations of a loop share as memory alone, and with tables, if there are
@@ -243,9 +262,9 @@ class Forms(Struct, frozen=True, eq=False):
                 outcome = at_work(form, decider)
             except (InputError, NotCarried) as error:
                 # wishes, and schedules, may be those of the statements as they are
-                if form.made is None or (form.name == CELLS and not self.fixed):
+                if form.made is None or (form.name in (CELLS, SIDE) and not self.fixed):
                     raise
-                kept = kept or (form.name == CELLS and isinstance(error, InputError))
+                kept = kept or (form.name in (CELLS, SIDE) and isinstance(error, InputError))
                 continue
             if self.gains(form, outcome):
                 outcome = self.finished(form, outcome)
@@ -258,11 +277,18 @@ class Forms(Struct, frozen=True, eq=False):
         """Whether a form brings what it was made for; one with scalars for rows has to be shown to compute the same."""
         if form.made is None:
             return True
-        if form.name != CELLS:
+        if form.name not in (CELLS, SIDE):
             return outcome.text is not None and self.is_shown(form)
-        lanes = any("vector" in gain.got for gain in outcome.gains)
+        lanes = outcome.jammed or any("vector" in gain.got for gain in outcome.gains)
         kernels = not all(map(is_math_declaration, outcome.definitions))
-        return kernels or (lanes and not form.made.extents)  # new arrays are for kernels alone
+        # new arrays are for kernels alone
+        return kernels or (lanes and not form.made.extents and (form.name == SIDE or self.is_for_sums(form)))
+
+    def is_for_sums(self, cells: Form) -> bool:
+        """Whether all cells are such that sums run side by side: others are for kernels alone, and may keep rows from
+        running together."""
+        made = side_scop(self.scop, self.deps, self.options)
+        return made is not None and same_statements(made.scop, cells.scop)
 
     def is_shown(self, form: Form) -> bool:
         if self.options.verify != "full" or form.made is None:
@@ -276,7 +302,7 @@ class Forms(Struct, frozen=True, eq=False):
 
     def finished(self, form: Form, outcome: Outcome) -> Outcome:
         """The outcome of the form that is taken, with its memory, and with what became of another one."""
-        if form.name == CELLS and form.made is not None:
+        if form.name in (CELLS, SIDE) and form.made is not None:
             return with_memory(outcome, form.made)
         if form.made is not None and outcome.text is not None and not self.is_shown(form):
             message = "left as it was: it can't be shown that scalars, or cells, hold what rows carry"

@@ -203,6 +203,7 @@ def _outcome(work: Work) -> Outcome:
         prologue=scop.prologue,
         epilogue=scop.epilogue,
         idle=_is_idle(scop, made),
+        jammed=any(isinstance(item, For) and item.mark.jammed for item in items(made.nest.body)),
     )
 
 

@@ -15,6 +15,7 @@ from scopt.frontend.syntax.scoping import renamed_declaration
 from scopt.frontend.syntax.structs import Types
 from scopt.frontend.syntax.symbols import POINTER, Symbol, facts_of, leads_elsewhere, taken_in
 from scopt.frontend.syntax.unit import Region, TranslationUnit
+from scopt.ir.ctypes import CHARACTER
 from scopt.ir.effects import STEPS, Effects
 from scopt.ir.walks import changed, rebuilt, walk
 
@@ -117,7 +118,32 @@ class Arguments(Struct, frozen=True, eq=False):
         if not calls and not done.unnamed and done.through <= local and done.assigned <= local | _parameters(function):
             return True
         read = used if whole else self.read_by(argument, scope)
+        if read is None and self.is_row(argument, scope) and not calls and self.writes_numbers(function, done, scope):
+            read = used
         return read is not None and all(self.is_kept(name, scope) for name in read)
+
+    def is_row(self, node: Any, scope: Scope) -> bool:
+        """Whether a pointer is one of those to the rows of a matrix (``double **a``: ``a[i]``)."""
+        if not (isinstance(node, ir.ArrayRef) and isinstance(node.name, ir.ID)):
+            return False
+        symbol = scope.get(node.name.name)
+        return symbol is not None and symbol.row is not None and _variables(node.subscript) is not None
+
+    def writes_numbers(self, function: ir.FuncDef, done: Effects, scope: Scope) -> bool:
+        """Whether all that a function writes are numbers, which aren't parts of a pointer unless they are characters:
+        objects of different types don't overlap."""
+        if done.unnamed or done.opaque or not self.tu.strict_aliasing:
+            return False
+        args = function.decl.type.args
+        listed = [*(args.params if args is not None else ()), *walk(function.body)]
+        types = {one.name: self.types(scope).declared(one) for one in listed if isinstance(one, ir.Decl)}
+        for name in done.through:
+            typed = types.get(name)
+            if typed is None or sum(layer.kind == "pointer" for layer in typed.layers) > 1 or typed.struct is not None:
+                return False
+            if not (typed.type.integer or typed.type.floating) or typed.type.bits <= CHARACTER:
+                return False
+        return True
 
     def is_kept(self, name: str, scope: Scope) -> bool:
         """Whether nobody writes a variable who doesn't name it."""

@@ -9,15 +9,17 @@ import islpy as isl
 from scopt.poly import trees
 from scopt.poly.isl_utils import SET, joined, sets_of, union_of_sets
 from scopt.scheduler.decisions.strip_references import row_iterator
-from scopt.scheduler.decisions.strip_trees import constant_like, outside
+from scopt.scheduler.decisions.strip_trees import outside
 
 
-def divided(lane: isl.UnionPwAff, first: int, count: int) -> isl.UnionPwAff:
-    """The first row of the strip that each instance's row is in, where strips of so many rows start at a row."""
-    place = lane.add(constant_like(lane, -first))
+def divided(lane: isl.UnionPwAff, first: isl.Aff, count: int) -> isl.UnionPwAff:
+    """The first row of the strip that each instance's row is in, where strips of so many rows start at a row. first: of
+    the parameters."""
+    start = isl.UnionPwAff.aff_on_domain(isl.UnionMap.from_union_pw_aff(lane).domain(), first)
+    place = lane.sub(start)
     if count > 1:
         place = place.scale_down_val(isl.Val(count)).floor().scale_val(isl.Val(count))
-    return place.add(constant_like(lane, first))
+    return place.add(start)
 
 
 def whole_blocks(
@@ -25,7 +27,7 @@ def whole_blocks(
     domain: isl.UnionSet,
     lane: isl.UnionPwAff,
     around: Sequence[isl.UnionPwAff],
-    first: int,
+    first: isl.Aff,
     count: int,
 ) -> isl.UnionSet:
     """The instances of whole blocks of so many rows. node: a band that has a loop over the rows; around: its members
@@ -40,7 +42,7 @@ def whole_blocks(
     return plain if plain.is_equal(whole) else whole
 
 
-def _complete(part: isl.Set, lane: isl.UnionPwAff, first: int, count: int) -> isl.Set:
+def _complete(part: isl.Set, lane: isl.UnionPwAff, first: isl.Aff, count: int) -> isl.Set:
     """The instances of a statement that all rows of their block have: of several bounds of the rows each holds for the
     whole block, where subtracting what lacks makes a case of each."""
     found = part
@@ -49,7 +51,7 @@ def _complete(part: isl.Set, lane: isl.UnionPwAff, first: int, count: int) -> is
     return found.remove_redundancies().coalesce()
 
 
-def _lacking(part: isl.Set, lane: isl.UnionPwAff, first: int, count: int) -> isl.Set:
+def _lacking(part: isl.Set, lane: isl.UnionPwAff, first: isl.Aff, count: int) -> isl.Set:
     """The instances of a statement that not all rows of their block have."""
     lacking = isl.Set.empty(part.get_space())
     for target in _rows_of_block(part, lane, first, count):
@@ -57,21 +59,25 @@ def _lacking(part: isl.Set, lane: isl.UnionPwAff, first: int, count: int) -> isl
     return lacking.coalesce()
 
 
-def _rows_of_block(part: isl.Set, lane: isl.UnionPwAff, first: int, count: int) -> Iterator[isl.Map]:
+def _rows_of_block(part: isl.Set, lane: isl.UnionPwAff, first: isl.Aff, count: int) -> Iterator[isl.Map]:
     """From each instance of a statement to the ones in the rows of its block that are the same otherwise."""
     place = row_iterator(lane, part)
     assert place is not None
     position, shift = place
-    return (_row_at(part.get_space(), position, shift - first, count, offset) for offset in range(count))
+    space = part.get_space().align_params(first.get_domain_space())
+    begin = (
+        isl.PwAff.from_aff(first).align_params(space).insert_domain(space).as_aff().add_constant_val(isl.Val(-shift))
+    )
+    return (_row_at(space, position, begin, count, offset) for offset in range(count))
 
 
-def _row_at(space: isl.Space, position: int, shift: int, count: int, offset: int) -> isl.Map:
-    """From each instance to the one in the row at an offset of its block that is the same otherwise."""
-    local = isl.LocalSpace.from_space(space)
-    row = isl.Aff.var_on_domain(local, SET, position)
-    block = row.add_constant_val(isl.Val(shift)).scale_down_val(isl.Val(count)).floor().scale_val(isl.Val(count))
+def _row_at(space: isl.Space, position: int, begin: isl.Aff, count: int, offset: int) -> isl.Map:
+    """From each instance to the one in the row at an offset of its block that is the same otherwise. begin: the value
+    of the iterator at this position where the first block begins."""
+    row = isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), SET, position)
+    block = row.sub(begin).scale_down_val(isl.Val(count)).floor().scale_val(isl.Val(count)).add(begin)
     target = isl.MultiAff.identity(space.map_from_set())
-    target = target.set_aff(position, block.add_constant_val(isl.Val(offset - shift)))
+    target = target.set_aff(position, block.add_constant_val(isl.Val(offset)))
     return isl.Map.from_multi_aff(target)
 
 

@@ -166,7 +166,7 @@ class StripBuilder(Struct, frozen=True, eq=False):
         first = first_row(rows.lane.intersect_domain(rows.domain))
         names = tuple(sorted(part.get_tuple_name() for part in sets_of(rows.domain)))
         vectors = not rows.together
-        strips = Strips(names, rows.lane, first, count, rows.places.buffers, rows.places.scalars, vectors)
+        strips = Strips(names, rows.lane, count, rows.places.buffers, rows.places.scalars, vectors)
         nests = zip(rows.nodes, rows.members, strict=True)
         inner = in_sequence([self.nest(rows, node, member) for node, member in nests])
         if rows.together:

@@ -189,8 +189,15 @@ def _estimate(extent: Expr, estimates: Mapping[str, int | None]) -> int:
     return sum(terms[x] * value for x, value in known.items()) + constant
 
 
-def first_row(lane: isl.UnionPwAff) -> int:
-    """The first row, if that is a constant; else 0."""
+def first_row(lane: isl.UnionPwAff) -> isl.Aff:
+    """The first row, of the parameters: where they say which one it is, strips that begin there lack no rows but in
+    their end. 0 where it is no sum of parameters."""
     rows = isl.Set.from_union_set(isl.UnionMap.from_union_pw_aff(lane).range())
-    row = affine_row(rows.dim_min(0).coalesce(), _parameters(rows))
-    return row[-1] if row is not None and not any(row[:-1]) else 0
+    least = rows.dim_min(0).coalesce()
+    names = _parameters(rows)
+    row = affine_row(least, names) or (0,) * (len(names) + 1)
+    local = isl.LocalSpace.from_space(rows.get_space().params())
+    found = isl.Aff.zero_on_domain(local).set_constant_val(isl.Val(row[-1]))
+    for k, factor in enumerate(row[:-1]):
+        found = found.set_coefficient_val(isl.dim_type.param, k, isl.Val(factor))
+    return found

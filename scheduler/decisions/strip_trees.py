@@ -17,11 +17,6 @@ def outside(node: isl.ScheduleNode) -> isl.MultiUnionPwAff:
     return node.get_prefix_schedule_multi_union_pw_aff()
 
 
-def constant_like(like: isl.UnionPwAff, value: int) -> isl.UnionPwAff:
-    domain = isl.UnionMap.from_union_pw_aff(like).domain()
-    return isl.UnionPwAff.val_on_domain(domain, isl.Val(value))
-
-
 def atomic_loop(tree: isl.Schedule, *, parallel: bool) -> isl.Schedule:
     band = tree.get_root().child(0).band_set_permutable(1)
     band = band.band_member_set_ast_loop_type(0, isl.ast_loop_type.atomic)

@@ -4,9 +4,12 @@ vector loop of a loop around.
 In ``for i for j { s = A[i][j]; for k s -= A[i][k] * A[k][j]; A[i][j] = s; }`` the scalar binds all iterations to their
 order, and keeps the sum from being recognized for what it is. Its values could as well be collected in A[i][j] itself,
 which nothing looks at in between. In ``for i { s = 0; for k s += f(x[i], y[k]); z[i] = s; }`` each sum keeps its order,
-and loops over i inside of those over k add to all of them side by side. One scalar may serve many
-purposes: each web of values that flow into each other is replaced on its own (live range splitting; Cytron and
-  Ferrante, "What's in a name?", 1987).
+and loops over i inside of those over k add to all of them side by side. In ``for i { s = b[i]; for k < i: s -= l[i][k]
+* x[k]; x[i] = s / l[i][i]; }`` rows need what those before have come to, but not at once: in cells, the first part of
+several of them runs together.
+
+One scalar may serve many purposes: each web of values that flow into each other is replaced on its own (live range
+splitting; Cytron and Ferrante, "What's in a name?", 1987).
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.ir.printing import CPrinter
-from scopt.ir.scop import Access, Array, Dependences, Scop, Statement
+from scopt.ir.scop import Access, Array, Dependence, Dependences, Scop, Statement
 from scopt.ir.walks import copied
 from scopt.poly.body_rewriting import agree, with_base, with_references
 from scopt.poly.isl_utils import IN, OUT, union_of_maps, union_of_sets
@@ -31,7 +34,8 @@ from scopt.scheduler.decisions.small_loops import MOST_INSTANCES, reach
 
 def forward(scop: Scop, deps: Dependences, *, kernels: bool = True, lanes: bool = True) -> Scop | None:
     """The SCoP with cells in place of scalars wherever that makes a statement a contraction, or one around a sum
-    a vector loop; None if it nowhere does. kernels, lanes: whether the one, or the other, is wanted."""
+    a vector loop, or rows of a solve run together; None if it nowhere does. kernels, lanes: whether the first, or the
+    others, are wanted."""
     result = scop
     for array in scop.arrays.values():
         if array.rank or not array.private or array.type.volatile or array.pointer:
@@ -41,7 +45,8 @@ def forward(scop: Scop, deps: Dependences, *, kernels: bool = True, lanes: bool 
             made = _forwarded(result, web) if web is not None else None
             if web is None or made is None:
                 continue
-            if (kernels and _gains(scop, made, names)) or (lanes and _makes_lanes(made, web)):
+            side = lanes and (_makes_lanes(made, web) or _solves(made, deps, web))
+            if side or (kernels and _gains(scop, made, names)):
                 result = made
     return _without_unused(result) if result is not scop else None
 
@@ -227,10 +232,66 @@ def _gains(before: Scop, after: Scop, names: frozenset[str]) -> bool:
 def _makes_lanes(after: Scop, web: _Web) -> bool:
     """Whether sums that have to keep their order, of too much for straight code, now run side by side in a loop around
     them that walks through memory well."""
-    kept = {s.name for s in after.statements}
-    sums = [after.statement(s.name) for s in web.statements if s.name in kept and len(s.iterators) > web.depth]
+    sums = _sums(after, web)
     long = [s for s in sums if not _is_short(s, web.depth)]
     return web.array.type.floating and bool(long) and any(_walk_well(sums, k) for k in range(web.depth))
+
+
+def _sums(after: Scop, web: _Web) -> list[Statement]:
+    """The statements of a web that stand in loops of their own."""
+    kept = {s.name for s in after.statements}
+    return [after.statement(s.name) for s in web.statements if s.name in kept and len(s.iterators) > web.depth]
+
+
+def _solves(after: Scop, deps: Dependences, web: _Web) -> bool:
+    """Whether sums along the rows of a matrix take what sums before them have come to in the loop around, and loops
+    around that are kept in their order, too: rows that have nothing to do with each other run together as they are."""
+    if not (web.depth and web.array.type.floating):
+        return False
+    if not all(_is_carried(deps, web, k) for k in range(web.depth - 1)):
+        return False
+    return any(
+        len(one.iterators) == web.depth + 1
+        and not _is_short(one, web.depth)
+        and _takes_results(deps, web, one)
+        and _goes_along_rows(one, web.depth)
+        for one in _sums(after, web)
+    )
+
+
+def _takes_results(deps: Dependences, web: _Web, reader: Statement) -> bool:
+    """Whether a statement reads cells that the web's end has written in iterations before of the innermost loop around
+    both."""
+    flows = (one for one in deps.select("flow") if (one.source, one.sink) == (web.end.name, reader.name))
+    return any(one.array == web.cell.array and not _in_loop(one, web.depth - 1).is_empty() for one in flows)
+
+
+def _is_carried(deps: Dependences, web: _Web, loop: int) -> bool:
+    """Whether a loop around the web hands values on to its next iterations by other cells than the scalar."""
+    names = {one.name for one in web.statements}
+    inside = (one for one in deps.select("flow") if names.issuperset((one.source, one.sink)))
+    others = (_in_loop(one, loop) for one in inside if one.array != web.array.name)
+    return any(not pairs.is_subset(pairs.equate(IN, loop, OUT, loop)) for pairs in others)
+
+
+def _in_loop(one: Dependence, loop: int) -> isl.Map:
+    """The pairs in the same iteration of all loops around one."""
+    pairs = one.relation
+    for k in range(loop):
+        pairs = pairs.equate(IN, k, OUT, k)
+    return pairs
+
+
+def _goes_along_rows(statement: Statement, depth: int) -> bool:
+    """Whether the loop after so many walks along the rows of a matrix, the one before it across them."""
+    for access in statement.accesses:
+        rows = subscript_rows(access.relation)
+        if rows is None or len(rows) < 2 or access.is_write:
+            continue
+        along = abs(rows[-1][depth]) == 1 and not any(row[depth] for row in rows[:-1])
+        if along and any(row[depth - 1] for row in rows[:-1]) and not rows[-1][depth - 1]:
+            return True
+    return False
 
 
 def _is_short(statement: Statement, depth: int) -> bool:

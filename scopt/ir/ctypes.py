@@ -175,11 +175,12 @@ def _base(node: Any, scope: Mapping[str, Symbol]) -> tuple[tuple[Layer, ...], CT
             symbol = scope.get(spelling)
             if symbol is None or symbol.kind not in ("typedef", "type"):
                 return (), CType(" ".join(node.names)), 0
-            element = symbol.type
+            # `typedef double **matrix;` leads to doubles, whose pointers are among the layers
+            element, size = symbol.row or (symbol.type, symbol.size)
             if symbol.kind == "typedef" and not symbol.layers and not element.floating:
                 # `typedef double real;` is a name for the same type, of which all that looks for doubles may know
                 element = replace(element, spelling=spelling)
-            return symbol.layers, element, symbol.size
+            return symbol.layers, element, size
         case ir.Enum():
             symbol = scope.get(enum_key(node))
             return (

@@ -109,15 +109,13 @@ class RowBuffer(Struct, frozen=True, eq=False):
 class Strips(Struct, frozen=True, eq=False):
     """Nests whose rows run in strips, a loop over the rows of a strip innermost.
 
-    lane: the row of each instance of `statements`, an iterator up to a constant. first: row of the first strip, count:
-      rows of a strip.
+    lane: the row of each instance of `statements`, an iterator up to a constant. count: rows of a strip.
     buffers: of arrays whose cells of neighbouring rows are apart. scalars: private ones that get a cell a row.
     vectors: the innermost loop is a vector loop; else its rows are written out beside each other.
     """
 
     statements: tuple[str, ...]
     lane: isl.UnionPwAff
-    first: int
     count: int
     buffers: tuple[RowBuffer, ...]
     scalars: tuple[str, ...]

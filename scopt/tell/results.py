@@ -55,6 +55,7 @@ class Outcome(Account, frozen=True):
     exchanging: it stays as it was, since pointers that its iterations exchange keep its loops from gaining anything as
       a whole.
     idle: it has no loop of threads or vectors, while some of the region's loops are executed as a whole.
+    jammed: rows of some loop run together.
     """
 
     text: str | None
@@ -69,6 +70,7 @@ class Outcome(Account, frozen=True):
     epilogue: tuple[str, ...] = ()
     exchanging: bool = False
     idle: bool = False
+    jammed: bool = False
 
     @property
     def in_threads(self) -> bool:

@@ -27,6 +27,8 @@ static float f[N][N], g[N][N];
 static double d[N * N], e[N * N];
 static int k[N * N], m[N];
 static double gain = 0.75;
+static float *rows[N];
+static unsigned char cs[N];
 static const double weights[4] = {1, 0.5, 2, 0.25};
 
 static void update(image *a, int x, int y, float v)
@@ -104,6 +106,8 @@ static double rescaled(double *p, double by) { double a = p[0]; p[0] = a * by; p
 static void moved(image *a, float *p) { a->d = p; a->d[0] = 1; }
 static double named(const double *p, int i) { double a = p[i]; return a * gain; }
 static double taken(const double *q, double x) { double *p = &x; return *p + q[0]; }
+static void exchanged(float **p, float *x, int n) { float *t = p[0]; p[0] = p[1]; p[1] = t; x[n] += 1; }
+static void bytes(unsigned char *c, float *x, int n) { for (int i = 0; i < n; i++) { c[i] = 0; x[i] += 1; } }
 static double sized(const double *p) { double a = sizeof p; return a + p[0]; }
 """
 CASES = {
@@ -113,6 +117,7 @@ CASES = {
     "early returns": "for (int i = 0; i < n; i++) d[i] = 2 * clipped(e, i, 0.5) + clipped(e + 3, i, d[i]);",
     "changed parameter": "for (int i = 0; i < n; i++) f[1][i] = smaller(g[1][i], e, i);",
     "rows": "for (int i = 0; i < n; i++) soft(f[i], n);",
+    "rows by pointers": "for (int i = 0; i < n; i++) soft(fr[i], n);",
     "blocks": "for (int b = 0; b < n; b++) { double a[4][4], c[4][4];"
     " for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++) a[i][j] = e[b * 16 + i * 4 + j]; transform(a, c);"
     " for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++) d[b * 16 + i * 4 + j] = c[i][j]; }",
@@ -137,11 +142,14 @@ STAY = {
     "hidden": "double gain = 3; for (int i = 0; i < n; i++) d[i] = named(e, i) + gain;",
     "effect": "for (int i = 0; i < n; i++) d[i] = named(e, k[i]++ % 9);",
     "taken": "for (int i = 0; i < n; i++) d[i] = taken(e, e[i]);",
+    "exchanged rows": "for (int i = 0; i < n; i++) exchanged(fr, fr[0], i);",
+    "bytes": "for (int i = 0; i < n; i++) bytes(cs, fr[i], n);",
     "sized": "for (int i = 0; i < n; i++) d[i] = sized(e);",
     "loaded": "for (int i = 0; i < n; i++) soft(&one.d[m[i]], n);",
 }
 AFTER = """int main(void) {
   one.d = g[0]; one.w = one.h = N;
+  for (int i = 0; i < N; i++) rows[i] = f[N - 1 - i];
   for (int i = 0; i < N; i++) for (int j = 0; j < 4; j++) ps[i].v[j] = i * j % 7, qs[i].v[j] = (i + 3 * j) % 11;
   for (int i = 0; i < N * N; i++) {
     f[i / N][i % N] = i % 13 - 5.3f; g[i / N][i % N] = i % 7 / 3.0f; d[i] = i % 11; e[i] = i % 17 / 2.0; k[i] = i % 19;
@@ -158,10 +166,10 @@ AFTER = """int main(void) {
 
 def source_of(bodies: dict[str, str]) -> str:
     functions = (
-        f"static void run{number}(int n) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+        f"static void run{number}(int n, float **fr) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
         for number, body in enumerate(bodies.values())
     )
-    calls = " ".join(f"run{number}(n);" for number in range(len(bodies)))
+    calls = " ".join(f"run{number}(n, rows);" for number in range(len(bodies)))
     return BEFORE + "".join(functions) + AFTER.replace("CALLS", calls)
 
 

@@ -114,6 +114,12 @@ def test_a_typedef_of_a_floating_point_type_is_that_type() -> None:
     assert names["e"].type.const
 
 
+def test_a_typedef_of_pointers_to_rows_leads_to_numbers() -> None:
+    names = scope("typedef double **matrix; typedef matrix field;", "matrix a, const field b")
+    for name in "ab":
+        assert names[name].row == (names["double"].type, 8)
+
+
 def test_qualifiers_of_pointers() -> None:
     names = scope(
         "typedef double *ptr;",

@@ -48,6 +48,25 @@ def test_a_local_scalar() -> None:
     assert [name for name, array in made.arrays.items() if array.private] == []
 
 
+SOLVE = "for (k = 0; k < i; k++) s -= A[i][k] * C[LINEk]; C[LINEi] = s / A[i][i];"
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "cells"),
+    [
+        ("for (i = 0; i < n; i++) { s = B[0][i]; SOLVE }", "0][", 3),
+        ("for (i = 0; i < n; i++) { s = C[0][i]; SOLVE }", "0][", 2),
+        ("for (j = 1; j < m; j++) for (i = 0; i < n; i++) { s = C[j - 1][i]; SOLVE }", "j][", 3),
+        # each line on its own runs together with others, with the sums in scalars
+        ("for (j = 0; j < m; j++) for (i = 0; i < n; i++) { s = C[j][i]; SOLVE }", "j][", 0),
+    ],
+)
+def test_rows_that_need_those_before(body: str, line: str, cells: int) -> None:
+    scop = scop_of(body.replace("SOLVE", SOLVE).replace("LINE", line), MATRICES)
+    made = forward(scop, dependences(scop), kernels=False)
+    assert (0 if made is None else len(made.statements)) == cells
+
+
 def nest(inner: str, after: str = "") -> str:
     return f"for (i = 0; i < n; i++) for (j = 0; j < n; j++) {{ {inner} }} {after}"
 

@@ -79,7 +79,7 @@ static void scopt_sums_0_0(long count, const double *row0_0, const double *row0_
 void sums(int n, int m, double A[restrict n][m], double x[restrict n], double y[restrict m])
 {
 #pragma scop
-    if ((double)n * m > 1000) {
+    if ((double)n * m > 800) {
       if (n > 300000 && scopt_threads() > 1) {
         #pragma omp parallel for simd firstprivate(n, x) schedule(static)
         for (long i = 0; i < n; i++)
