@@ -44,6 +44,7 @@ from scopt.astgen.passes.neighbours import with_common_guards, with_lines_kept
 from scopt.astgen.passes.outer_conditions import with_conditions_outside
 from scopt.astgen.passes.picking import with_picked_choices
 from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
+from scopt.astgen.passes.short_strips import with_short_strips
 from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.turned_sums import Summing, with_turned_sums
@@ -227,6 +228,14 @@ def _transposed_copies(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_turned_panels(program.buffered.turned, nest))
 
 
+def _short_strips(program: Program, setting: Setting) -> Program:
+    """What the user's pragmas ask for stays."""
+    if setting.wishes:
+        return program
+    counts = program.marked.plain_strips
+    return replace(program, nest=with_short_strips(program.source, stand_ins(program), program.nest, counts))
+
+
 def _constant_lengths(program: Program, setting: Setting) -> Program:
     buffered, lowered, marked = program.buffered, program.lowered, program.marked
     if not (lowered.made or marked.strips or marked.packed):
@@ -365,6 +374,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("transposed-copies", "one call in place of loops that pack an operand across its rows", _transposed_copies),
     Rewrite("turned-sums", "one call in place of loops that sum along rows beside each other", _turned_sums),
     Rewrite("outer-conditions", "conditions that a vector loop leaves as they are stand around it", _outer_conditions),
+    Rewrite("short-strips", "of fewer rows than a strip has, pieces of constant lengths", _short_strips),
     Rewrite("constant-lengths", "short vector loops get their usual length as a constant", _constant_lengths),
     Rewrite("whole-windows", "small windows get constant lengths where no border cuts them off", _whole_windows),
     Rewrite("aligned-starts", "vector loops over rows start where the rows' lines do", _aligned_starts),
