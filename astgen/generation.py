@@ -229,11 +229,10 @@ def _transposed_copies(program: Program, setting: Setting) -> Program:
 
 
 def _short_strips(program: Program, setting: Setting) -> Program:
-    """What the user's pragmas ask for stays."""
-    if setting.wishes:
+    if setting.wishes:  # what the user's pragmas ask for stays
         return program
-    counts = program.marked.plain_strips
-    return replace(program, nest=with_short_strips(program.source, stand_ins(program), program.nest, counts))
+    own, counts = stand_ins(program), program.marked.plain_strips
+    return replace(program, nest=with_short_strips(program.source, own, program.nest, counts))
 
 
 def _constant_lengths(program: Program, setting: Setting) -> Program:
@@ -362,9 +361,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("work-guards", "parallel loops get a test of their work, or lose their mark", _work_guards),
     Rewrite("small-loops", "parallel loops that surely have little work become plain ones", _small_loops),
     Rewrite(
-        "stepping-loops",
-        "no vectors for loops that step by several elements, or look narrow ones up",
-        _stepping_loops,
+        "stepping-loops", "no vectors where loops step by several elements, or look narrow ones up", _stepping_loops
     ),
     Rewrite("worth", "of regions without pragmas: whether, and from which size on, the loops pay", _worth),
     Rewrite(
