@@ -92,7 +92,9 @@ def least_size_alone(
     nothing is known that compilers wouldn't do."""
     shared = _guarded(nest)
     filled = any(one.buffers for one in marked.strips.values() if one.vectors)
-    if marked.tilings or marked.packed or filled or _forks_again(nest.body, inside=False):
+    beside = bool(marked.strips) and all(not one.vectors for one in marked.strips.values())
+    forks = _forks_again(nest.body, inside=False) and not (beside and all(map(takes_two_forms, shared)))
+    if marked.tilings or marked.packed or filled or forks:
         return worth
     # Chains that wait beside each other gain several times as much as OpenMP's first call takes.
     if not (marked.strips or (shared and all(map(takes_two_forms, shared)))):
@@ -164,9 +166,9 @@ def _least_work(
 ) -> Fraction:
     """Nanoseconds of the original's work from which on the new loops pay. beside: there are but rows that
     are written out beside each other."""
-    if _forks_again(nest.body, inside=False):
-        return shared_work(machine) * SKEWED_FORKS
     calls = sum(not takes_two_forms(loop) for loop in _guarded(nest))
+    if _forks_again(nest.body, inside=False) and (calls or not beside):
+        return shared_work(machine) * SKEWED_FORKS
     match gain:
         case Gain.CELLS:
             return least_beside(machine) if beside and not calls else least_region(machine, calls)
