@@ -44,6 +44,7 @@ from scopt.astgen.passes.neighbours import with_common_guards, with_lines_kept
 from scopt.astgen.passes.outer_conditions import with_conditions_outside
 from scopt.astgen.passes.picking import with_picked_choices
 from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
+from scopt.astgen.passes.short_strips import with_short_strips
 from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.turned_sums import Summing, with_turned_sums
@@ -227,6 +228,13 @@ def _transposed_copies(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_turned_panels(program.buffered.turned, nest))
 
 
+def _short_strips(program: Program, setting: Setting) -> Program:
+    if setting.wishes:  # what the user's pragmas ask for stays
+        return program
+    own, counts = stand_ins(program), program.marked.plain_strips
+    return replace(program, nest=with_short_strips(program.source, own, program.nest, counts))
+
+
 def _constant_lengths(program: Program, setting: Setting) -> Program:
     buffered, lowered, marked = program.buffered, program.lowered, program.marked
     if not (lowered.made or marked.strips or marked.packed):
@@ -352,11 +360,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("tile-forms", "a choice between whole register tiles and those that lack cells", _choices),
     Rewrite("work-guards", "parallel loops get a test of their work, or lose their mark", _work_guards),
     Rewrite("small-loops", "parallel loops that surely have little work become plain ones", _small_loops),
-    Rewrite(
-        "stepping-loops",
-        "no vectors for loops that step by several elements, or look narrow ones up",
-        _stepping_loops,
-    ),
+    Rewrite("stepping-loops", "no vectors for loops that step, or look narrow elements up", _stepping_loops),
     Rewrite("worth", "of regions without pragmas: whether, and from which size on, the loops pay", _worth),
     Rewrite(
         "uncopied-loops", "loops whose threads copy arrays stand beside the same loops for little work", _uncopied_loops
@@ -365,6 +369,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("transposed-copies", "one call in place of loops that pack an operand across its rows", _transposed_copies),
     Rewrite("turned-sums", "one call in place of loops that sum along rows beside each other", _turned_sums),
     Rewrite("outer-conditions", "conditions that a vector loop leaves as they are stand around it", _outer_conditions),
+    Rewrite("short-strips", "of fewer rows than a strip has, pieces of constant lengths", _short_strips),
     Rewrite("constant-lengths", "short vector loops get their usual length as a constant", _constant_lengths),
     Rewrite("whole-windows", "small windows get constant lengths where no border cuts them off", _whole_windows),
     Rewrite("aligned-starts", "vector loops over rows start where the rows' lines do", _aligned_starts),

@@ -16,6 +16,7 @@ from math import gcd, prod
 
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.gained import gains_anywhere, has_borders_apart, has_more_tests
+from scopt.astgen.passes.short_strips import PIECE, short_strip
 from scopt.astgen.passes.two_forms import takes_two_forms
 from scopt.astgen.source_work import NEVER, is_plain, product_of, source_tests, vector_elements, without_tests
 from scopt.astgen.worth import Worth, never_holds
@@ -198,16 +199,19 @@ def _least_work(
 
 
 def strip_lengths(source: Scop, marked: MarkedSchedule, loops: LoopNest, machine: Machine) -> list[Condition]:
-    """That there are half as many rows as a strip has usually, at least: shorter ones aren't vectors in every
-    compiler's code. Not of sizes that are known about: strips were chosen for these."""
+    """That there are half as many rows as a strip has usually, at least (shorter ones aren't vectors in every
+    compiler's code), or those of a piece, where they run in pieces. Not of sizes that are known about: strips were
+    chosen for these."""
     parameters = frozenset(p.name for p in source.parameters if p.estimate is None)
     counts = {one.count for one in marked.strips.values() if one.vectors}
+    short = [short_strip(item, marked.plain_strips, {p.name for p in source.parameters}) for item in loops.body.items]
     found = []
     for count in sorted(counts):
         for loop in _outermost_of(loops.body, count):
             extent = plus(subtract(loop.upper, loop.lower), 1)
             if linear(extent)[0] and names(extent) <= parameters:
-                found.append(exceeds((extent,), min(count, strip_rows(machine)) // 2 - 1))
+                least = PIECE if loop in short else min(count, strip_rows(machine)) // 2
+                found.append(exceeds((extent,), least - 1))
     return list(dict.fromkeys(found))
 
 

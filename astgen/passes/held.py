@@ -34,6 +34,9 @@ from scopt.poly.sure_cells import surely_touched
 # Cells that all iterations of a vector loop read, at most, for which there are registers. More are spread, and put on
 # the stack as vectors (measured with 96: twice the time); where they are, they are operands that the load spreads.
 MOST_SPREAD = 32
+# Cells that an iteration reads again, at most, for which there are registers: from the first cache they come without
+# being stored on the stack.
+MOST_BACK = 8
 
 
 def hold_cells(scop: Scop, nest: LoopNest) -> LoopNest:
@@ -165,7 +168,7 @@ class _Holder(Struct, frozen=True, eq=False):
         body = self.uses(calls, branches=(loop.mark.simd or self.is_chain(loop)) and not reduced)
         if body is None:
             return self.without_reductions(loop)
-        whole, each = list[Cell](), list[Cell]()
+        whole, each, back = list[Cell](), list[Cell](), list[Cell]()
         stored = [cell for cell, uses in body.uses.items() if any(use.write for use in uses)]
         by_record = self.may_write_records(loop) and self.mixes(loop, body, stored)
         branching = any(_jumps(self.scop.statement(call.statement).body, branches=False) for call in calls)
@@ -175,6 +178,9 @@ class _Holder(Struct, frozen=True, eq=False):
         for cell, uses in body.uses.items():
             changed = self.may_change(cell[0], body.written)
             helps = cell in ahead or self.helps(loop, cell, uses, changed) or self.comes_again(loop, cell, calls, body)
+            if not helps and self.comes_back(loop, cell, body):
+                helps = any(use.write for use in uses) or len(back) < MOST_BACK
+                back.append(cell)
             if not helps and not (by_record and _recurs(loop, cell, uses, changed)):
                 continue
             moves = _moves(loop, cell)
@@ -246,6 +252,21 @@ class _Holder(Struct, frozen=True, eq=False):
             and tuple(substitute(one, following) for one in subscripts) == cell[1]
             for (array, subscripts), others in body.uses.items()
         )
+
+    def comes_back(self, loop: For, cell: Cell, body: _Body) -> bool:
+        """Whether an iteration of a vector loop reads a cell again, which it has read or stored, behind another store
+        that might change it, as far as types tell: compilers load what they know (and vectors just stored across two
+        lines are waited for), and of loops told to carry nothing they make no second form with arrays apart."""
+        if not loop.mark.simd or loop.mark.jammed or not _moves(loop, cell):
+            return False
+        first = min(use.call for use in body.uses[cell])
+        last = max((use.call for use in body.uses[cell] if not use.write), default=0)
+        between = (
+            other[0]
+            for other, uses in body.uses.items()
+            if other != cell and any(use.write and first <= use.call < last for use in uses)
+        )
+        return self.may_change(cell[0], between)
 
     def may_change(self, array: str, written: Iterable[str]) -> bool:
         """Whether stores to some arrays might change a cell of one, as far as compilers know: they are told neither

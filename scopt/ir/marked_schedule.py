@@ -246,6 +246,11 @@ class MarkedSchedule(Struct, frozen=True, eq=False):
         }
 
     @property
+    def plain_strips(self) -> frozenset[int]:
+        """How many rows strips of vectors have that fill no buffers."""
+        return frozenset(one.count for one in self.strips.values() if one.vectors and not one.buffers)
+
+    @property
     def strips(self) -> dict[str, Strips]:
         """By their marks' names."""
         return {name: mark.strips for name, mark in self.marks.items() if isinstance(mark, StripMark)}

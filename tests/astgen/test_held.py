@@ -323,16 +323,28 @@ NEXT = """for (i = 0; i < n; i++) for (j = 0; j < n; j++) {
     [
         (NEXT, "int *in, int *out", [("in", False)]),
         (NEXT.replace("in[j + 1] >", "in[j + 2] >"), "int *in, int *out", [("in", False)]),
-        (NEXT.replace("in[j + 1] >", "in[j] >"), "int *in, int *out", []),  # nothing reads it again
+        (NEXT.replace("in[j + 1] >", "in[j] >"), "int *in, int *out", [("in", False)]),
         (NEXT.replace("in[j + 1] >", "in[j + 3] >"), "int *in, int *out", []),
         (NEXT, "int *in, float *out", []),  # whose store can't change it
     ],
 )
-def test_what_a_vector_loop_reads_behind_a_store_and_in_the_next_iteration(
+def test_what_a_vector_loop_reads_behind_a_store_and_again(
     body: str, kinds: str, found: list[tuple[str, bool]]
 ) -> None:
     calls = Call("S0", (ROW, J)), Call("S1", (ROW, J))
     assert held(scop_of(body, f"int n, {kinds}, int total"), nest(*calls, jammed=False, simd=True)) == found
+
+
+def test_what_a_vector_loop_stores_and_reads_behind_another_store_is_held() -> None:
+    body = """for (i = 0; i < n; i++) for (j = 0; j < n; j++) {
+        p[j] = p[j] * 2 + in[j];
+        q[j] = in[j];
+        out[j] = p[j] + q[j];
+    }"""
+    calls = tuple(Call(f"S{k}", (ROW, J)) for k in range(3))
+    scop = scop_of(body, "int n, float *in, float *p, float *q, float *out")
+    assert held(scop, nest(*calls, jammed=False, simd=True)) == [("p", True), ("in", False)]
+    assert held(scop, nest(*calls, jammed=False)) == []  # compilers ask themselves whether arrays are apart
 
 
 def test_cells_that_a_condition_adds_to_are_held_if_they_are_surely_written() -> None:

@@ -43,13 +43,19 @@ def test_what_one_thread_gains_by_is_worth_little_work(body: str, least: str) ->
     assert "scopt_threads" not in test
 
 
-def test_strips_are_asked_for_half_as_many_rows_as_one_has() -> None:
-    """Columns with a maximum each."""
+def test_short_strips_run_in_pieces_of_eight_rows_and_one_by_one() -> None:
+    """Columns with a maximum each, which are read once; a window's sums, which aren't."""
     body = """for (int j = 0; j < m; j++) { double top = A[0][j];
       for (int i = 1; i < n; i++) if (A[i][j] > top) top = A[i][j];
       y[j] = top; }"""
     text = text_of(body)
-    assert "&& m > 15, 1)) {" in text[: text.index("#pragma omp")]
+    assert "&& m > 7, 1)) {" in text[: text.index("if (m >= 8 && m <= 15) {")]
+    assert "for (long jt = 0; jt < m - 7L; jt += 8)" in text
+    assert "for (long jt = 8L * (m / 8); jt < m; jt++)" in text
+    window = """for (int i = 0; i < m; i++) { double s = 0;
+      for (int j = 0; j < n; j++) s += x[i + j] * y[j];
+      A[0][i] += s; }"""
+    assert "if (m >= 8 && m <= 31) {" in text_of(window)
 
 
 def test_wavefronts_of_threads_alone_are_asked_for_their_work() -> None:
