@@ -20,7 +20,7 @@ from tests.sources import scop_of, source_of
 PARAMS = "int n, int u[n], int c[n], int d[n], int o[n], float x[n], short h[n], unsigned short w[n]"
 # Whether a cell lives on; its own state is read in any case.
 LIVES = "for (i = 0; i < n; i++) { d[i] = c[i]; o[i] = u[i] == 3 || (u[i] == 2 && c[i]); }"
-EAGER = r"\(u\[i\] == 3\) \| \(\(u\[i\] == 2\) & \(c\[i\] != 0\)\)"
+EAGER = r"\(u\[i\] == 3\) \| \(\(u\[i\] == 2\) & \((?:c\[i\]|c_0) != 0\)\)"
 
 
 def text(body: str) -> str:

@@ -200,7 +200,6 @@ def _tiling_fields(tiling: Any) -> Iterator[tuple[str, Any]]:
 
 def _strips_fields(strips: Strips) -> Iterator[tuple[str, Strips]]:
     for more in (1, -1):
-        yield f"first row {more:+}", replace(strips, first=strips.first + more)
         yield f"rows of a strip {more:+}", replace(strips, count=strips.count + more)
     for k, one in enumerate(strips.buffers):
         before, behind = strips.buffers[:k], strips.buffers[k + 1 :]
