@@ -40,6 +40,7 @@ def test_they_count_by_one(body: str, domain: str) -> None:
         "for (int k = 0; k < m; k++) for (int q = k; q < n; q += 4) for (int j = 0; j < m; j++) A[q][j] = 0;",
         "for (int q = 0; q < n; q += 8) for (int j = 0; j < 8; j++) y[q + j] = x[q + 7 - j];",
         "for (int q = 0; q < n; q += 2) for (int j = 0; j < m; j++) y[q * m + j] = x[q * m + j];",
+        "for (unsigned char q = 0; q < n; q += 8) for (int j = 0; j < m; j++) A[q][j] = 0;",  # may wrap around
         "for (int q = n; q > 0; q -= 4) for (int j = 0; j < m; j++) A[q][j] = 0;",
     ],
 )
