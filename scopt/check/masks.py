@@ -1,7 +1,7 @@
 """Statements that mask what a condition leaves out: read from their text, they do what the original ones do.
 
-``cell = scopt_max_if(cell, c, c ? value : 0)`` is ``if (c) cell = max(cell, value)``; what the function computes is
-shown from its own text (`scopt.check.functions`). ``variable += c ? value : 0`` is ``if (c) variable += value``.
+``cell = scopt_max_if(cell, c, c ? value : 0)`` is ``if (c) cell = max(cell, value)``; what the function computes, given
+0 where nothing holds, is shown from its own text (`scopt.check.functions`). ``variable += c ? value : 0`` is ``if (c) variable += value``.
 """
 
 from __future__ import annotations
