@@ -37,8 +37,8 @@ def exchanges_the_same(body: ir.Node, original: Exchange) -> bool:
                 ),
             ]
         ):
-            cells = ((saved, original.saved), (first, original.saved), (moved, original.moved))
-            cells += ((second, original.moved), (stays, original.moved))
+            cells = [(saved, original.saved), (first, original.saved), (moved, original.moved)]
+            cells += [(second, original.moved), (stays, original.moved)]
             same = same_tree(declaration, original.declaration) and all(same_tree(one, two) for one, two in cells)
             asked = _is_asked(early, t, original) and _is_asked(late, t, original) and not _looks_at(late, first)
             return same and asked and kept.name == t == given.name
