@@ -35,6 +35,7 @@ from scopt.astgen.passes.common_reads import with_common_reads
 from scopt.astgen.passes.dot_products import with_sums_along
 from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.estimates import drop_small_loops
+from scopt.astgen.passes.exchanging import with_exchanges
 from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.kept_loops import with_kept_loops
 from scopt.astgen.passes.lanes import with_lanes_apart
@@ -198,8 +199,9 @@ def _stepping_loops(program: Program, setting: Setting) -> Program:
     """What the user's pragmas ask for stays."""
     if setting.wishes:
         return program
-    nest = without_stepping_vectors(program.scop, program.nest)
-    return replace(program, nest=nest, loops=nest)
+    scop, nest = with_exchanges(program.source, program.scop, program.nest)
+    nest = without_stepping_vectors(scop, nest)
+    return replace(program, scop=scop, nest=nest, loops=nest)
 
 
 def _uncopied_loops(program: Program, setting: Setting) -> Program:
@@ -273,18 +275,13 @@ def _products_apart(program: Program, setting: Setting) -> Program:
     return replace(program, scop=scop, nest=nest)
 
 
-def _sums_along(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_sums_along(program.scop, program.nest)) if setting.options.simd else program
+def _loops(change: Callable[[Scop, LoopNest], LoopNest]) -> Callable[[Program, Setting], Program]:
+    """A rewrite of loops, where these may have vectors."""
 
+    def run(program: Program, setting: Setting) -> Program:
+        return replace(program, nest=change(program.scop, program.nest)) if setting.options.simd else program
 
-def _kept_loops(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_kept_loops(program.scop, program.nest)) if setting.options.simd else program
-
-
-def _shifted_rows(program: Program, setting: Setting) -> Program:
-    return (
-        replace(program, nest=with_shifted_rows_apart(program.scop, program.nest)) if setting.options.simd else program
-    )
+    return run
 
 
 def _lanes_apart(program: Program, setting: Setting) -> Program:
@@ -360,7 +357,9 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("tile-forms", "a choice between whole register tiles and those that lack cells", _choices),
     Rewrite("work-guards", "parallel loops get a test of their work, or lose their mark", _work_guards),
     Rewrite("small-loops", "parallel loops that surely have little work become plain ones", _small_loops),
-    Rewrite("stepping-loops", "no vectors for loops that step, or look narrow elements up", _stepping_loops),
+    Rewrite(
+        "stepping-loops", "no vectors for loops that step, or look up; exchanges without branches", _stepping_loops
+    ),
     Rewrite("worth", "of regions without pragmas: whether, and from which size on, the loops pay", _worth),
     Rewrite(
         "uncopied-loops", "loops whose threads copy arrays stand beside the same loops for little work", _uncopied_loops
@@ -376,9 +375,9 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("masked-extremes", "extremes of what conditions let through, without branches", _masked_extremes),
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
     Rewrite("products-apart", "products apart from the additions that wait for them", _products_apart),
-    Rewrite("sums-along", "sums of products of narrow integers are gcc's vector loops", _sums_along),
-    Rewrite("kept-loops", "small loops of sums that gcc would write out, and make no vectors of", _kept_loops),
-    Rewrite("shifted-rows", "vector loops along rows that data shift are run one by one", _shifted_rows),
+    Rewrite("sums-along", "sums of products of narrow integers are gcc's vector loops", _loops(with_sums_along)),
+    Rewrite("kept-loops", "small loops of sums that gcc would write out, with no vectors", _loops(with_kept_loops)),
+    Rewrite("shifted-rows", "vector loops along shifted rows are run one by one", _loops(with_shifted_rows_apart)),
     Rewrite(
         "lanes-apart", "of records whose elements are computed differently, one apart from the others", _lanes_apart
     ),

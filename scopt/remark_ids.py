@@ -41,8 +41,7 @@ access.form: this is no reference to a named scalar or array
   Each access has to name the object that it reads or writes.
   > give the object a name before the region, such as a restrict pointer to it
 access.out-of-bounds: a subscript leaves its array
-  For some iteration the subscript lies outside of the declared extent, which C doesn't
-  define. Other orders of the iterations would fail in other places.
+  For some iteration, the subscript is no element's, which C doesn't define. Other orders would fail in other places.
   > correct the loop's bounds or the array's extent
 access.partial: an array has fewer subscripts than dimensions
   A row of an array, used as a pointer, can't be followed.
@@ -265,8 +264,7 @@ _PASSED = """\
 region.transformed: the region has new loops
   The message counts them, those that run in parallel, and those that can be vectorized.
 reduction.reordered: updates run in another order
-  A sum, product or extremum is computed in another order: exactly the same for integers, and
-  up to rounding for floating-point numbers with --reassociate.
+  A sum, product or extremum has another order: the same for integers, up to rounding with --reassociate for others.
 """
 
 _ANALYSIS = """\
@@ -280,8 +278,7 @@ alias.assumed-none: pointers are taken not to overlap
   '#pragma scop'; elsewhere --assume=noalias says so.
   > declare the pointers restrict, which says the same to the compiler; if they may overlap, remove the pragmas
 assume.apart: the program tests that pointers don't overlap
-  Where the region begins, the first and last bytes that it touches through each pointer
-  are compared. If they overlap, the original loops run.
+  Where the region begins, it compares all pointers' first and last bytes. If they overlap, the original loops run.
   > declare the pointers restrict, which makes the test needless
 assume.rows: the program tests that rows don't overlap
   An array of one dimension is used as one of several, such as in `a[i * n + j]`. That needs inner
@@ -296,6 +293,9 @@ assume.values: the program tests values of its variables
   Where the region begins, it is tested that no unsigned arithmetic in bounds and subscripts wraps around,
   and that conversions keep values. Elsewhere the original loops run.
   > use signed types of one width for iterators and bounds, which makes the test needless
+assume.writable: in a marked region, memory is taken to be writable where data decide whether it is written
+  Cells that are exchanged where they aren't in order are written in any case, so that this takes no branches.
+  > declare the array where it can be seen, as an object of its own
 band.choice: what becomes of a band
   Each mechanism says what it would make of the loops and for how many cycles, by the machine's model; the message names
   what was taken, and what came next. Told with --explain.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -11,6 +12,7 @@ from scopt.astgen.gaining_share import gains_too_little
 from scopt.astgen.generation import Watch
 from scopt.astgen.guard import guard_helpers
 from scopt.astgen.guard_counters import counter_definitions, counter_name
+from scopt.astgen.passes.exchanging import taken_to_be_writable
 from scopt.attempts import Generated, first_line, first_that_works
 from scopt.clause_words import expanded_words, without_directives
 from scopt.decision_file import DecisionDocument, decider_of, decision_text
@@ -190,7 +192,7 @@ def _outcome(work: Work) -> Outcome:
             *made.emitted.definitions,
         ),
         allocations=made.allocations,
-        remarks=(*scop.assumptions, *made.remarks, transformed),
+        remarks=(*scop.assumptions, *_writable(scop, made), *made.remarks, transformed),
         seconds=work.clock.seconds,
         schedule=str(made.marked.tree.get_root()),
         proposal=document(region.location, str(made.tree), legend(scop)),
@@ -205,6 +207,13 @@ def _outcome(work: Work) -> Outcome:
         idle=_is_idle(scop, made),
         jammed=any(isinstance(item, For) and item.mark.jammed for item in items(made.nest.body)),
     )
+
+
+def _writable(scop: Scop, made: Generated) -> Iterator[Remark]:
+    """What is said of memory that is written where data decided about it."""
+    if found := taken_to_be_writable(scop, made.nest):
+        message = f"taken to be writable, as in every marked region: {', '.join(map(repr, found))}"
+        yield Remark("analysis", "assume.writable", message, scop.location)
 
 
 def _is_idle(scop: Scop, made: Generated) -> bool:

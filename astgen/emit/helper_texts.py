@@ -97,7 +97,8 @@ def _lane(ctype: str, name: str) -> list[str]:
 
 
 def _masking(operator: str, bits: int, signed: bool, reserved: frozenset[str]) -> list[str]:
-    """A function that takes an extremum where a condition, 0 or 1, holds. (gcc branches for a choice.)"""
+    """A function that takes an extremum where a condition, 0 or 1, holds, of a value that is 0 where it doesn't. (gcc
+    branches for a choice, and so it does where a value goes on as it is, or as 0, which is never larger.)"""
     ctype, suffix = {32: ("int", ""), 64: ("long long", "ll")}[bits]
     largest = f"{2 ** (bits - 1) - 1}{suffix}"
     if signed:
@@ -107,7 +108,7 @@ def _masking(operator: str, bits: int, signed: bool, reserved: frozenset[str]) -
     name = helper_name(MASKED[operator, bits, signed], reserved)
     return [
         f"static inline {ctype} {name}({ctype} best, {ctype} holds, {ctype} value) {{\n",
-        f"  value = (value & -holds) | {none};\n" if none else "  value = value & -holds;\n",
+        f"  value = value | {none};\n" if none else "  value = (value | (holds - 1)) + (1 - holds);\n",
         f"  return value {'>' if operator == 'max' else '<'} best ? value : best;\n",
         "}\n",
     ]

@@ -162,12 +162,12 @@ class _Holder(Struct, frozen=True, eq=False):
 
     def loop(self, loop: For, context: Context) -> Item:
         """A jammed loop, or one that reduces cells, below the loads of the cells that it doesn't move."""
-        reduced = self.reduced(loop)
+        reduced, inner = self.reduced(loop), self.space.inside(loop, context)
         calls = tuple(item for item in loop.body.items if isinstance(item, Call))
-        inner = self.space.inside(loop, context)
         body = self.uses(calls, branches=(loop.mark.simd or self.is_chain(loop)) and not reduced)
-        if body is None:
-            return self.without_reductions(loop)
+        if body is None:  # extremes behind branches are no reductions, but wait for their stores all the same
+            plain = self.without_reductions(loop)
+            return self.loop(plain, context) if reduced and not loop.mark.jammed and self.is_chain(plain) else plain
         whole, each, back = list[Cell](), list[Cell](), list[Cell]()
         stored = [cell for cell, uses in body.uses.items() if any(use.write for use in uses)]
         by_record = self.may_write_records(loop) and self.mixes(loop, body, stored)

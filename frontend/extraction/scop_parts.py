@@ -109,6 +109,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             by_value=self.by_value(),
             library=library_calls(self.names.tu, (one.body for one in statements)),
             narrowed=self.names.narrowed,
+            marked=self.names.region.marked,
             directives=bound(self.names.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
         )
 

@@ -1,7 +1,8 @@
 """Statements that mask what a condition leaves out: read from their text, they do what the original ones do.
 
-``cell = scopt_max_if(cell, c, c ? value : 0)`` is ``if (c) cell = max(cell, value)``; what the function computes is
-shown from its own text (`scopt.check.functions`). ``variable += c ? value : 0`` is ``if (c) variable += value``.
+``cell = scopt_max_if(cell, c, c ? value : 0)`` is ``if (c) cell = max(cell, value)``; what the function computes, given
+0 where nothing holds, is shown from its own text (`scopt.check.functions`). ``variable += c ? value : 0`` is
+``if (c) variable += value``.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import MASKED, helper_name
 from scopt.astgen.generation import Program
 from scopt.astgen.passes.eager import Sure
+from scopt.astgen.passes.exchanging import SUFFIX as EXCHANGED
 from scopt.astgen.passes.masking import masked
 from scopt.check.eager_conditions import same_conditions
+from scopt.check.exchanged_cells import is_exchanged
 from scopt.diagnostics import InternalError
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import same_tree, walk
@@ -27,13 +30,13 @@ _COMPARISONS = (*_OPPOSITE, "==", "!=")
 
 
 def masked_ones(program: Program) -> dict[str, str]:
-    """The statements that mask what a condition leaves out, and the same ones with the condition. Raises InternalError
-    if they do anything else."""
+    """The statements that mask what a condition leaves out, or exchange cells without one, and the same ones with the
+    condition. Raises InternalError if they do anything else."""
     lowered = program.lowered.scop
     known = {statement.name for statement in lowered.statements}
     found = {}
     for statement in program.scop.statements:
-        name = statement.name.removesuffix("_masked")
+        name = statement.name.removesuffix("_masked").removesuffix(EXCHANGED)
         if statement.name in known or name == statement.name or name not in known:
             continue
         base = lowered.statement(name)
@@ -43,6 +46,9 @@ def masked_ones(program: Program) -> dict[str, str]:
             for array in lowered.arrays.values()
             if _is_written(base, array.name) and (array.type.bits, array.type.signed) == (bits, signed)
         }
+        if _same_references(statement, base) and is_exchanged(lowered, statement, base):
+            found[statement.name] = name
+            continue
         sure = Sure(lowered, base)
         same = _same_references(statement, base) and _is_number(lowered, base)
         if same and sums_the_same(sure, statement.body, base.body):

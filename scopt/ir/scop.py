@@ -268,6 +268,7 @@ class Scop(Struct, frozen=True, eq=False):
       the loop for one thread included, and, after each store that may change it, in the parallel loop too.
     library: by name, the functions that statements call, or that those of the file do, each with the functions of
       values of C's library that it leads to.
+    marked: somebody marked the region, which promises what analysis can't show (that memory is apart, and writable).
     narrowed: statements compute with narrower types than the source says, so that more values fit into a vector, or
       anew what an iteration of the source hands on to the next one.
     """
@@ -294,6 +295,7 @@ class Scop(Struct, frozen=True, eq=False):
     by_value: frozenset[str] = frozenset()
     library: Mapping[str, frozenset[str]] = {}
     narrowed: bool = False
+    marked: bool = False
 
     @property
     def domain(self) -> isl.UnionSet:

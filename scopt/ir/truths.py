@@ -7,7 +7,8 @@ from functools import reduce
 
 from scopt import ir
 
-COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+ORDERS = ("<", "<=", ">", ">=")
+COMPARISONS = (*ORDERS, "==", "!=")
 
 
 def conjuncts(condition: ir.Node) -> Iterator[ir.Node]:

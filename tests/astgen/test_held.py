@@ -13,6 +13,8 @@ from scopt.diagnostics import InternalError
 from scopt.ir.nest import Block, Call, Const, Expr, For, Held, Hold, If, LoopMark, LoopNest, Name, Sum
 from scopt.ir.nest_walks import items, map_block
 from scopt.ir.scop import Scop
+from scopt.options import Options
+from scopt.pipeline import optimize
 from tests.sources import scop_of
 
 ROW, J, N = Name("i"), Name("j"), Name("n")
@@ -354,3 +356,15 @@ def test_cells_that_a_condition_adds_to_are_held_if_they_are_surely_written() ->
         scop = scop_of(f"for (i = 0; i < n; i++) {{ {before} {added} }}")
         loops = LoopNest(Block((For("i", Const(0), LAST, 1, Block((Call("S0", (ROW,)), inner))),)))
         assert held(scop, loops) == found
+
+
+def test_an_extremum_behind_a_branch_waits_in_a_variable() -> None:
+    split = "c = q[i][k] + q[k + 1][i + l] + e[i] * e[k + 1]; if (c < q[i][i + l]) q[i][i + l] = c;"
+    inner = f"q[i][i + l] = 99; for (k = i; k < i + l; k++) {{ {split} }}"
+    body = f"for (l = 1; l < n; l++) for (i = 0; i < n - l; i++) {{ {inner} }}"
+    head = "void f(int n, int q[restrict n][n], const int e[restrict n]) { int c, i, k, l;"
+    source = f"{head}\n#pragma scop\n{body}\n#pragma endscop\n}}"
+    made = optimize(source.encode(), Options(eager=True)).text.decode()
+    assert "if (c < q_0)" in made
+    other = optimize(source.replace("q[i][k] +", "q[k][i + l] +").encode(), Options(eager=True)).text.decode()
+    assert "q_0" not in other  # q[i][i + l] itself, where k is i

@@ -127,7 +127,8 @@ def _check_pick(workshop: Workshop, name: str, ctype: str, functions: Mapping[st
 
 
 def _check_masked(name: str, helper: str, functions: Mapping[str, Any], signature: Signature) -> None:
-    """An extremum of the first operand and the last one, or the first one where the one between is 0 and not 1."""
+    """An extremum of the first operand and the last one, or the first one where the one between is 0 and not 1, and so
+    is the last one (as in the calls that `scopt.check.masks` allows)."""
     operator, width, signed = next(key for key, other in MASKED.items() if other == helper)
     number = Whole(f"{'' if signed else 'unsigned '}{'int' if width == _INT_BITS else 'long long'}")
     if signature != Signature((number,) * 3, number):
@@ -135,7 +136,7 @@ def _check_masked(name: str, helper: str, functions: Mapping[str, Any], signatur
     low, high = (-(1 << width - 1), (1 << width - 1) - 1) if signed else (0, (1 << width) - 1)
     numbers = sorted({low, low + 1, -2, -1, 0, 1, 2, 5, 1 << width // 2, high // 2, high - 1, high})
     numbers = [one for one in numbers if low <= one <= high]
-    for best, holds, value in product(numbers, (0, 1), numbers):
+    for best, (holds, value) in product(numbers, [(0, 0), *((1, one) for one in numbers)]):
         meant = (max if operator == "max" else min)(best, value) if holds else best
         found = functions[name](best, holds, value)
         if found != meant:
