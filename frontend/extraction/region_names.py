@@ -24,6 +24,7 @@ from scopt.frontend.model.row_pointers import with_rows
 from scopt.frontend.model.sizes import hoist_sizes
 from scopt.frontend.normalize.branch_values import with_branch_values
 from scopt.frontend.normalize.called_bodies import with_called_bodies
+from scopt.frontend.normalize.chosen_distances import with_chosen_distances
 from scopt.frontend.normalize.commas import without_commas
 from scopt.frontend.normalize.compound_literals import without_compound_literals
 from scopt.frontend.normalize.conditions_inside import with_conditions_inside
@@ -217,14 +218,14 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     if found or cells or not same_items(before, items):  # what is computed from members is computed from names now
         members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
     _take_rows(tu, symbols, behind)
+    members.items = distinct(with_chosen_distances(members.items, replace(types, scope=symbols)))
     hoisted = (*tables, *stages.values, *sizes, *found, *cells, *behind, *_places_and_products(members, region))
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - iterators
-    whole_types = {name: symbol.type for name, symbol in symbols.items()}
-    narrow, symbols = with_narrow_variables(members.items, symbols, (plain & local_names).__contains__)
-    narrowed = anew or stages.changed or any(symbols[name].type is not whole_types[name] for name in local_names)
-    narrow, chosen = with_choice_variables(narrow, symbols, reserved)
-    symbols, local_names = {**symbols, **chosen}, local_names | chosen.keys()
+    narrow, after = with_narrow_variables(members.items, symbols, (plain & local_names).__contains__)
+    narrowed = anew or stages.changed or any(after[name].type is not symbols[name].type for name in local_names)
+    narrow, chosen = with_choice_variables(narrow, after, reserved)
+    symbols, local_names = {**after, **chosen}, local_names | chosen.keys()
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)

@@ -61,9 +61,10 @@ def with_called_bodies(tu: TranslationUnit, region: Region, symbols: Mapping[str
     return Called(tuple(items), frozenset(bodies.names))
 
 
-def has_body_of_statements(function: ir.FuncDef) -> bool:
-    """Whether a function has a body that may stand in the place of a call, as far as its statements tell."""
-    if not is_fixed(function) or function.param_decls:
+def has_body_of_statements(function: ir.FuncDef, final: bool) -> bool:
+    """Whether a function has a body that may stand in the place of a call, as far as its statements tell.
+    final: as in `is_fixed`."""
+    if not is_fixed(function, final) or function.param_decls:
         return False
     listed = {one for node in walk(function.body) if is_list(node) for one in walk(node.init)}
     for node in walk(function.body):
@@ -88,7 +89,9 @@ def _has_body(tu: TranslationUnit, name: str) -> bool:
 
 def _may_stand_in(tu: TranslationUnit, name: str) -> bool:
     function = tu.functions.get(name)
-    if function is None or name in tu.pure_functions or looked_into(tu, name) or not has_body_of_statements(function):
+    if function is None or name in tu.pure_functions or looked_into(tu, name):
+        return False
+    if not has_body_of_statements(function, tu.final):
         return False
     if any(True for _ in tu.openmp.below((function.body,))) or any(one.function is function for one in tu.regions):
         return False

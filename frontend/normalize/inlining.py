@@ -50,7 +50,7 @@ def inlined_calls(
 
 def looked_into(tu: TranslationUnit, name: str) -> bool:
     function = tu.functions.get(name)
-    if function is None or not is_fixed(function) or (statement := _statement(function)) is None:
+    if function is None or not is_fixed(function, tu.final) or (statement := _statement(function)) is None:
         return False
     return name not in tu.pure_functions or _is_offset(function, statement)
 

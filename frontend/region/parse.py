@@ -24,6 +24,8 @@ from scopt.frontend.text.tokens import pragma_token
 from scopt.ir.ctypes import target_of
 from scopt.options import SCHEDULERS, Options
 
+# Words of attributes by which another definition may take a function's place.
+_WEAK = re.compile(r"\b(?:__)?(?:weak|ifunc|alias|weakref)(?:__)?\b")
 # C's keywords, and `main`: names that nothing of our own may have.
 _C_WORDS = frozenset(
     """
@@ -56,7 +58,8 @@ def parse(
     unit = FileParser(result, source, options)
     ast, openmp = without_taken(unit.parse(), file, result.raw, result.all_macros.keys())
     ast, bare = blocks_around_loops(ast, file) if options.autodetect else (ast, frozenset())
-    computing = computing_functions(ast, const := _const_functions(ast, unit))
+    final = "-fno-semantic-interposition" in options.cpp_flags and _WEAK.search(result.text) is None
+    computing = computing_functions(ast, const := _const_functions(ast, unit), final=final)
     ast = with_passing_statics(ast, {*const, *computing})
     in_file = tuple(n for n in ast.ext if isinstance(n, ir.FuncDef) and n.coord is not None and n.coord.file == file)
     regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
@@ -67,16 +70,14 @@ def parse(
     target = target_of(result.macros)
     long_type = "long" if target["long"].size == 8 else "long long"
     functions = {n.decl.name: n for n in ast.ext if isinstance(n, ir.FuncDef)}
-    defined = frozenset(functions) | unit.defined
-    pure = {**dict.fromkeys(computing, "const"), **unit.pure}
     return TranslationUnit(
         source=source,
         file=file,
         ast=ast,
         regions=regions,
-        pure_functions=pure,
+        pure_functions={**dict.fromkeys(computing, "const"), **unit.pure},
         functions=functions,
-        defined_functions=defined,
+        defined_functions=frozenset(functions) | unit.defined,
         user_functions=in_file,
         reserved=frozenset(re.findall(r"[A-Za-z_$][\w$]*", result.text + "\n" + result.raw.text, re.ASCII))
         | result.all_macros.keys()
@@ -92,6 +93,7 @@ def parse(
         structs=definitions_of(ast),
         strict_aliasing="-fno-strict-aliasing" not in options.cpp_flags,
         wrapping=not {"-fwrapv", "-fno-strict-overflow"}.isdisjoint(options.cpp_flags),
+        final=final,
         bare=bare,
         openmp=openmp,
         cold_functions=unit.cold,

@@ -92,7 +92,8 @@ class Pointees(Struct, frozen=True, eq=False):
         parameters = _parameters(function)
         number = next((k for k, one in enumerate(parameters) if one.name == name), None)
         own = len(local) + (number is not None)
-        if own > 1 or (own and name in self.globals) or function.param_decls:
+        # A parameter hides what the file calls by its name in all of the function, a local variable only behind it.
+        if own > 1 or (local and name in self.globals) or function.param_decls:
             return None
         key = (function.decl.name, name) if local or number is not None else ("", name)
         if key in asked:

@@ -70,10 +70,10 @@ _OPERATORS = frozenset({"+", "-", "!", "~", "sizeof"})
 _COPYING = frozenset(prefix + name for name in ("memcpy", "memmove") for prefix in ("", "__builtin_"))
 
 
-def computing_functions(ast: ir.FileAST, known: Collection[str]) -> frozenset[str]:
-    """Names of the functions with a body that only compute a value. known: others that do.
+def computing_functions(ast: ir.FileAST, known: Collection[str], *, final: bool = False) -> frozenset[str]:
+    """Names of the functions with a body that only compute a value. known: others that do. final: see `is_fixed`.
 
-    Only those that nobody can put another function in the place of: static and inline ones. They read their parameters,
+    Only those that nobody can put another function in the place of. They read their parameters,
     locals and constant tables, write their locals, and call functions of the same kind; loops in them are taken to end,
     as C allows.
     """
@@ -83,13 +83,13 @@ def computing_functions(ast: ir.FileAST, known: Collection[str]) -> frozenset[st
     ]
     constants = {node.name: _rank(node.type) for node in declared if _is_constant(node)}
     constants.update((name, 0) for node in ast.ext for name in _enumerators(node))
-    found = _Functions(functions, frozenset(known), constants, frozenset(node.name for node in declared))
-    return frozenset(name for name, function in functions.items() if is_fixed(function) and found.computes(name))
+    found = _Functions(functions, frozenset(known), constants, frozenset(node.name for node in declared), final)
+    return frozenset(name for name, function in functions.items() if is_fixed(function, final) and found.computes(name))
 
 
 class _Functions(Struct, eq=False):
     """functions: those with a body. constants: names at file scope whose values never change, with their ranks.
-    variables: all names of objects.
+    variables: all names of objects. final: see `is_fixed`.
 
     results: what is known so far; None: being looked at.
     """
@@ -98,6 +98,7 @@ class _Functions(Struct, eq=False):
     known: frozenset[str]
     constants: Mapping[str, int]
     variables: frozenset[str]
+    final: bool
     results: dict[str, bool | None] = field(default_factory=dict)
 
     def computes(self, name: str) -> bool:
@@ -107,7 +108,7 @@ class _Functions(Struct, eq=False):
         if function is None:
             return name in self.known
         self.results[name] = None
-        self.results[name] = is_fixed(function) and _takes_values(function) and self.body_computes(function)
+        self.results[name] = is_fixed(function, self.final) and _takes_values(function) and self.body_computes(function)
         return self.results[name] is True
 
     def body_computes(self, function: Any) -> bool:
@@ -188,9 +189,12 @@ def _looked_into(node: Any) -> list[tuple[str, Any]]:
     return list(node.children())
 
 
-def is_fixed(function: Any) -> bool:
-    return "static" in (function.decl.storage or ()) or any(
-        word in ("inline", "__inline", "__inline__") for word in function.decl.funcspec or ()
+def is_fixed(function: Any, final: bool = False) -> bool:
+    """Whether nobody can put another function in the place of one. final: nor of external ones, as the build says."""
+    return (
+        final
+        or "static" in (function.decl.storage or ())
+        or any(word in ("inline", "__inline", "__inline__") for word in function.decl.funcspec or ())
     )
 
 

@@ -109,6 +109,12 @@ def test_functions_of_other_files_may_call() -> None:
     assert not Pointees.of(tu.ast, tu.defined_functions).are_apart(tu.functions["f"], "a", "b")
 
 
+def test_parameters_hide_what_the_file_calls_by_their_names() -> None:
+    hiding = "static void h(double *A, double *u) { f(A, u); }"
+    assert are_apart("double *p = malloc(n); h(p, A);", hiding)
+    assert not are_apart("h(A, A);", hiding)
+
+
 def test_what_changes_in_the_function() -> None:
     text = "static double A[9], B[9]; static void f(double *a, double *b) { a = b; } void g(void) { f(A, B); }"
     tu = parse(text.encode(), "in.c", Options())

@@ -16,8 +16,9 @@ static double square(double x) { return x * x; }
 """
 
 
-def computing(text: str) -> frozenset[str]:
-    return frozenset(parse((BEFORE + text).encode(), "in.c", Options()).pure_functions) - VALUE_FUNCTIONS
+def computing(text: str, *flags: str) -> frozenset[str]:
+    options = Options(cpp_flags=flags)
+    return frozenset(parse((BEFORE + text).encode(), "in.c", options).pure_functions) - VALUE_FUNCTIONS
 
 
 @pytest.mark.parametrize(
@@ -88,6 +89,13 @@ def test_those_that_do(text: str) -> None:
 )
 def test_those_that_may_do_more(text: str) -> None:
     assert not {"f", "h"} & computing(text)
+
+
+def test_external_functions_are_what_they_are_where_the_build_says_so() -> None:
+    text, final = "double f(double x) { return square(x) + 1; }", "-fno-semantic-interposition"
+    assert "f" in computing(text, final)
+    assert "f" not in computing(text)
+    assert "f" not in computing(f"__attribute__((weak)) {text}", final)
 
 
 def test_calls_of_them_are_statements_like_others() -> None:
