@@ -26,13 +26,12 @@ from scopt.machine.batch_costs import (
     long_operations,
 )
 from scopt.machine.costs import STEP_BYTES, arithmetic, takes_vectors
-from scopt.poly.isl_utils import SET, sets_of
+from scopt.poly.isl_utils import sets_of
 from scopt.poly.row_buffers import row_cells
 from scopt.scheduler.decisions.claims import Band, Claim
 from scopt.scheduler.decisions.small_loops import inner_bands, values_of
 from scopt.scheduler.decisions.strip_building import Rows, rows_of_strip
 from scopt.scheduler.decisions.strip_claims import batch_claim
-from scopt.scheduler.decisions.strip_references import row_iterator
 
 
 def batch(band: Band, rows: Rows | None, member: int, outside: Callable[[Rows], Rows]) -> list[tuple[Claim, Rows]]:
@@ -72,7 +71,7 @@ def gain_of_batch(band: Band, rows: Rows, lanes: int) -> float:
     names = [str(part.get_tuple_name()) for part in sets_of(rows.domain)]
     alone = together = 0.0
     for part, name in zip(sets_of(rows.domain), names, strict=True):
-        count, body = _instances(part, band, rows), scop.statement(name).body
+        count, body = _instances(part, band), scop.statement(name).body
         if count is None or calls_others(body) or not takes_vectors(body):
             return 0.0
         divisions, busy = long_operations(body), max(arithmetic(body), 1.0) / machine.fma_per_cycle
@@ -84,14 +83,15 @@ def gain_of_batch(band: Band, rows: Rows, lanes: int) -> float:
     return alone / together if alone >= together * WORTH_BATCH else 0.0
 
 
-def _instances(part: isl.Set, band: Band, rows: Rows) -> int | None:
-    """How many instances a problem has of a statement."""
-    partial = band.node.band_get_partial_schedule()
-    places = [row_iterator(partial.get_at(k), part) for k in range(band.width)]
-    fixed = [place[0] for place in places if place is not None]
-    if len(fixed) < band.width:
+def _instances(part: isl.Set, band: Band) -> int | None:
+    """How many instances a problem has of a statement: one problem, wherever the loops around are; None if nobody
+    knows."""
+    node, own = band.node, isl.UnionSet.from_set(part)
+    dates = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule()).intersect_domain(own)
+    if node.get_schedule_depth():
+        dates = node.get_prefix_schedule_relation().intersect_domain(own).flat_range_product(dates)
+    if dates.is_empty():
         return None
-    for position in sorted(fixed, reverse=True):
-        part = part.project_out(SET, position, 1)
-    part = part.project_out_all_params()
-    return int(part.count_val().to_python()) if part.is_bounded() else None
+    one = isl.UnionSet.from_point(dates.range().sample_point())
+    found = isl.Set.from_union_set(dates.intersect_range(one).domain()).project_out_all_params()
+    return int(found.count_val().to_python()) if found.is_bounded() else None
