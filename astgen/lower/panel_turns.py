@@ -10,6 +10,7 @@ without that: all of a strip's rows begin at one column.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 
 import islpy as isl
 from msgspec import Struct
@@ -24,7 +25,7 @@ from scopt.ir.expr import TRUE, add, compare, conjunction, linear, names, substi
 from scopt.ir.marked_schedule import Panel, RowBuffer
 from scopt.ir.nest import Block, Call, Condition, Const, Expr, For, If, LoopNest, Max, Min, Name
 from scopt.ir.nest_walks import Item, map_block
-from scopt.ir.scop import CType, Scop, Statement
+from scopt.ir.scop import Array, CType, Scop, Statement
 
 # A row further on, the same diagonal begins a column further left.
 _SKEW = -1
@@ -53,7 +54,10 @@ class PanelTurns(Struct, eq=False):
         place, array = (buffer.dimension, len(buffer.extents) - 1), scop.arrays[buffer.array]
         if place[0] == place[1] or array.rank != len(buffer.extents):
             return None
-        return self.turning(scop, copy, buffer.array, place, width, names, inwards=inwards)
+        record = _record(array, buffer) if buffer.problem else ()
+        if buffer.problem and not record:
+            return None
+        return self.turning(scop, copy, buffer.array, place, width, names, inwards=inwards, record=record)
 
     def turning(
         self,
@@ -66,14 +70,15 @@ class PanelTurns(Struct, eq=False):
         *,
         inwards: bool,
         skew: int = 0,
+        record: Sequence[int] = (),
     ) -> Statement | None:
         """The statement that makes copies of an array's cells in one call. place: its subscripts that are the row, and
-        that go along it."""
+        that go along it. record: how many values those behind the row have, where rows are whole records."""
         array = scop.arrays[name]
         ctype = plain_type(array.type, scop.long_type)
         if ctype is None or array.rows:
             return None
-        lanes = turned_lanes(ctype, width, names.machine)
+        lanes = turned_lanes(ctype, min(width, prod(record)) if record else width, names.machine)
         if not lanes:
             return None
         assert isinstance(copy.body, ir.Assignment)
@@ -87,7 +92,8 @@ class PanelTurns(Struct, eq=False):
         many = names.statement(f"{copy.name}_turned")
         domain = isl.Set(f"{{ {many}[{', '.join(f'x{k}' for k in range(len(iterators)))}] }}")
         first = len(copy.iterators) - array.rank
-        self.turned[copy.name] = Turned(many, first + place[0], first + place[1], skew)
+        inside = tuple((first + place[0] + 1 + k, size) for k, size in enumerate(record))
+        self.turned[copy.name] = Turned(many, first + place[0], first + place[1], skew, inside)
         return statement_of(scop, many, domain, iterators, body)
 
     def function(
@@ -100,6 +106,16 @@ class PanelTurns(Struct, eq=False):
         if same is None:
             self.functions.append(made)
         return same or made
+
+
+def _record(array: Array, buffer: RowBuffer) -> tuple[int, ...]:
+    """How many values each subscript behind the row has, where a buffer has all cells of each of the array's records;
+    () where that isn't so."""
+    kept = tuple(one.value if isinstance(one, Const) else None for one in buffer.extents[1:])
+    sizes = array.sizes[1:]
+    whole = not buffer.dimension and sizes == kept and not (array.within or array.inner or array.rows)
+    found = tuple(size for size in sizes if size is not None) if whole else ()
+    return found if prod(found) >= _FEW else ()
 
 
 def _row_and_step(panel: Panel) -> tuple[int, int] | None:

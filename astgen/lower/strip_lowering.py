@@ -269,7 +269,7 @@ class _Strip(Copied, eq=False):
         domain = cells.coalesce().set_tuple_name(name)
         statement = copied(self.scop, name, domain, self.depth, buffer, self.storage, inwards=inwards)
         self.statements.append(statement)
-        if not is_short(buffer):
+        if not is_short(buffer) or buffer.problem:
             width, names = self.strips.count + buffer.spread, self.storage.names
             turned = self.turns.add_rows(self.scop, statement, buffer, width, names, inwards=inwards)
             self.statements += [turned] if turned is not None else []
@@ -279,6 +279,11 @@ class _Strip(Copied, eq=False):
         """Some cells of each row, then the next row, so that what is scattered stays in the first cache."""
         row, last = self.depth + buffer.dimension, domain.dim(SET) - 1
         others = [k for k in range(self.depth, domain.dim(SET)) if k not in (row, last)]
+        if buffer.problem:
+            order = [row, *others, *([] if last == row else [last])]
+            return isl.Schedule.from_domain(isl.UnionSet.from_set(domain)).insert_partial_schedule(
+                joined([coordinate(domain, k) for k in order])
+            )
         size = isl.Val(scattered_cells(self.storage.names.machine))
         block = coordinate(domain, last).scale_down_val(size).floor().scale_val(size)
         members = [*(coordinate(domain, k) for k in others), block, coordinate(domain, row), coordinate(domain, last)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import islpy as isl
 from msgspec import Struct
 
@@ -13,12 +15,20 @@ from scopt.ir.scop import Array
 class Turned(Struct, frozen=True, eq=False):
     """A statement that copies as many rows and steps of an operand as another one does in two loops around it. row,
     step: positions of the iterators that those loops move; in their place it has the first ones', and how many there
-      are behind all others. skew: by how much later a row's first step is than that of the row before."""
+      are behind all others. skew: by how much later a row's first step is than that of the row before. record:
+      where rows are whole records, each with its cells side by side, the positions of all iterators that go through
+      one, with their numbers of values; the last one is `step`."""
 
     name: str
     row: int
     step: int
     skew: int = 0
+    record: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def cells(self) -> int:
+        """Of a record."""
+        return prod(size for _, size in self.record)
 
 
 class Step(Struct, frozen=True, eq=False):

@@ -147,15 +147,46 @@ def with_transposed_copies(turned: Mapping[str, Turned], nest: LoopNest) -> Loop
     one doesn't depend on the outer one."""
 
     def visit(item: Item) -> tuple[Item, ...]:
+        record = _of_records(turned, item)
         match item:
+            case For() if record is not None:
+                return (record,)
             case For(step=1, body=Block((For(step=1, body=Block((Call() as call,))) as inner,))) if (
-                call.statement in turned and not turned[call.statement].skew
+                call.statement in turned and not (turned[call.statement].skew or turned[call.statement].record)
             ):
                 made = _in_one_call(turned[call.statement], item, inner, call)
                 return (item,) if made is None else (made,)
         return (item,)
 
     return LoopNest(map_block(nest.body, visit))
+
+
+def _of_records(turned: Mapping[str, Turned], item: Item) -> Call | None:
+    """The call in place of loops that copy all cells of some records, if that is what an item does."""
+    loops: list[For] = []
+    while isinstance(item, For) and item.step == 1 and len(item.body.items) == 1:
+        loops.append(item)
+        item = item.body.items[0]
+    own = turned.get(item.statement) if isinstance(item, Call) else None
+    if own is None or not isinstance(item, Call) or len(loops) != len(own.record) + 1:
+        return None
+    rows, *inside = loops
+    args, places = list(item.args), [position for position, _ in own.record]
+    whole = [(Const(0), Const(size - 1)) for _, size in own.record]
+    others = [arg for k, arg in enumerate(args) if k not in (own.row, *places)]
+    iterators = [loop.iterator for loop in loops]
+    if (
+        [args[k] for k in (own.row, *places)] != [Name(one) for one in iterators]
+        or [(loop.lower, loop.upper) for loop in inside] != whole
+        or any(loop.mark.parallel or loop.mark.simd for loop in loops)
+        or any(names(arg) & {*iterators} for arg in others)
+        or isinstance(rows.lower, Max)
+    ):
+        return None
+    args[own.row] = rows.lower
+    for place in places:
+        args[place] = Const(0)
+    return Call(own.name, (*args, _trips(rows), Const(own.cells)))
 
 
 def _in_one_call(turned: Turned, outer: For, inner: For, call: Call) -> Item | None:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from scopt.ir.marked_schedule import Mark, StripMark, Strips
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Scop
+from scopt.machine.batch_costs import batch_lanes
 from scopt.machine.costs import least_strip_rows, strip_bytes, strip_rows
 from scopt.options import Options
 from scopt.poly import trees
@@ -38,7 +39,8 @@ class Rows(Struct, frozen=True, eq=False):
     written out beside each other, where their arrays are; 0: strips are vectors, but for ends: statements that run in
     order for the rows of a strip. along: statements of loops that carry
     nothing, which stay vector loops along each of these rows. parallel: no dependence leads from row
-    to row; else one does, from what stands behind the loops along the rows."""
+    to row; else one does, from what stands behind the loops along the rows. batch: rows are small problems, as many as
+    a vector has lanes."""
 
     nodes: tuple[isl.ScheduleNode, ...]
     members: tuple[int, ...]
@@ -52,13 +54,14 @@ class Rows(Struct, frozen=True, eq=False):
     parallel: bool = True
     alone: bool = False
     ends: frozenset[str] = frozenset()
+    batch: bool = False
 
     @property
     def domain(self) -> isl.UnionSet:
         return union_of_sets(part for node in self.nodes for part in sets_of(node.get_domain()))
 
-    def blocks(self) -> isl.UnionSet:
-        """The instances of whole blocks of rows that are written out beside each other."""
+    def blocks(self, count: int = 0) -> isl.UnionSet:
+        """The instances of whole blocks of so many rows; 0: of those that are written out beside each other."""
         partial = self.nodes[0].band_get_partial_schedule()
         around = [partial.get_at(member) for member in self.outer]
         return whole_blocks(
@@ -67,7 +70,7 @@ class Rows(Struct, frozen=True, eq=False):
             self.lane,
             around,
             first_row(self.lane.intersect_domain(self.domain)),
-            self.together,
+            count or self.together,
         )
 
 
@@ -76,6 +79,8 @@ def rows_of_strip(scop: Scop, options: Options, rows: Rows) -> int:
     if rows.together:
         return rows.together
     size, machine = _bytes_a_row(scop, rows), options.machine
+    if rows.batch:
+        return batch_lanes(machine, max(scop.arrays[one.array].type.bytes or 1 for one in rows.places.buffers))
     user, least = options.tile_sizes, least_strip_rows(machine)
     count = fitted_rows(machine, user, rows.members[0]) if user else strip_rows(machine, streams=rows.streams)
     while count > least and size * count > strip_bytes(machine):
@@ -113,6 +118,8 @@ class StripBuilder(Struct, frozen=True, eq=False):
 
     def strips(self, rows: Rows) -> isl.Schedule:
         """What stands in place of the nests: a parallel loop over strips around them."""
+        if rows.batch:
+            return self.batches(rows)
         if not rows.together or rows.alone:
             return self.around(rows, self.loop(rows, rows.domain))
         streams = self.streams(rows)
@@ -127,6 +134,21 @@ class StripBuilder(Struct, frozen=True, eq=False):
         if rows.outer and rows.few and rows.parallel:  # apart: threads share out the blocks, too
             return self.around(rows, tree).sequence(self.around(rows, others))
         return self.around(rows, tree.sequence(others))
+
+    def batches(self, rows: Rows) -> isl.Schedule:
+        """Whole batches of small problems, then the problems that are left, one by one as they were."""
+        full = rows.blocks(rows_of_strip(self.scop, self.options, rows))
+        rest = rows.domain.subtract(full).coalesce()
+        tree = self.loop(rows, full)
+        if not rest.is_empty():
+            tree = tree.sequence(self.one_by_one(rows, rest))
+        return self.around(rows, tree)
+
+    def one_by_one(self, rows: Rows, domain: isl.UnionSet) -> isl.Schedule:
+        """Some problems of batches, as they were."""
+        own = isl.MultiUnionPwAff.from_union_pw_aff(rows.lane.intersect_domain(domain))
+        inner = trees.build(trees.read(rows.nodes[0].child(0))).intersect_domain(domain)
+        return atomic_loop(inner.insert_partial_schedule(own), parallel=False)
 
     def streams(self, rows: Rows) -> isl.Set:
         """The parameters for which threads run rows one after the other, in place of several at a time: some of those
@@ -169,7 +191,7 @@ class StripBuilder(Struct, frozen=True, eq=False):
         strips = Strips(names, rows.lane, count, rows.places.buffers, rows.places.scalars, vectors)
         nests = zip(rows.nodes, rows.members, strict=True)
         inner = in_sequence([self.nest(rows, node, member) for node, member in nests])
-        if rows.together:
+        if rows.together or rows.batch:
             inner = inner.intersect_domain(domain)
         self.marks[key] = StripMark(strips)
         inner = marked(inner, key)

@@ -56,6 +56,15 @@ def strip_claim(band: Band, rows: Rows, count: int, member: int, chain: int) -> 
     return Claim("strips of rows", f"of {count} rows", cost, _nothing, own, None, lanes=lanes, notes=notes)
 
 
+def batch_claim(band: Band, rows: Rows, count: int, member: int, gain: float) -> Claim:
+    """Batches of so many small problems, a lane each. gain: how many times as long they take one after the other."""
+    work, parallel = band.work, rows.outer[0] if rows.outer else member
+    shares = inf if rows.outer else max(work.trips[member] // count, 1)
+    cycles = max(work.scalar(None, {}), 1.0) / gain
+    cost = cycles if band.parallel_above else work.parallel(cycles, 0.0, 1, most=shares)
+    return Claim("batches of problems", f"of {count}", cost, _nothing, parallel, None, lanes=_lanes(band, rows))
+
+
 def rows_together(band: Band, rows: Rows, member: int) -> int:
     """Rows that are written out beside each other: as many as there are chains under way; half of them where steps
     write arrays, since each row is another stream of lines then; and no more than registers hold the scalars of. Of a

@@ -107,6 +107,18 @@ def along_rows(scop: Scop, node: isl.ScheduleNode) -> frozenset[str]:
     return frozenset(found)
 
 
+def along_lines(scop: Scop, node: isl.ScheduleNode, member: int) -> bool:
+    """Whether the innermost loops below a loop over rows walk along lines: a few rows of a column are no use."""
+    for inner in walk(node):
+        own = int(inner.get_schedule_depth() == node.get_schedule_depth())
+        if not is_leaf_band(inner) or inner.band_n_member() == own:
+            continue
+        last = max(k for k in range(inner.band_n_member()) if not own or k != member)
+        if strides(scop, linear_schedule(scop, inner), last).leaves_lines:
+            return False
+    return True
+
+
 def row_iterator(function: isl.UnionPwAff, domain: isl.Set) -> tuple[int, int] | None:
     """The function on a statement's instances is iterator + constant: the iterator's position and the constant."""
     pieces = function.intersect_domain(isl.UnionSet.from_set(domain)).get_pw_aff_list()

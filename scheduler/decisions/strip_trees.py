@@ -38,3 +38,8 @@ def statements_of(node: isl.ScheduleNode) -> list[str]:
 def is_leaf_band(node: isl.ScheduleNode) -> bool:
     """Whether it is a band with none below it."""
     return node.get_type() == _TYPE.band and not any(below.get_type() == _TYPE.band for below in walk(node.child(0)))
+
+
+def depth_of(node: isl.ScheduleNode) -> int:
+    """Of the deepest statement below a node."""
+    return max((part.dim(isl.dim_type.set) for part in sets_of(node.get_domain())), default=0)

@@ -10,7 +10,7 @@ buffers with the rows side by side; scalars that each row uses anew get a cell a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import islpy as isl
 from msgspec import Struct, field
@@ -25,6 +25,7 @@ from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, union_of_maps, union
 from scopt.poly.row_buffers import is_short
 from scopt.poly.set_pieces import in_sequence
 from scopt.scheduler.decisions.arbiter import arbitrate
+from scopt.scheduler.decisions.batches import batch
 from scopt.scheduler.decisions.claims import Band, Claim
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
@@ -43,9 +44,15 @@ from scopt.scheduler.decisions.strip_claims import (
     together_claim,
 )
 from scopt.scheduler.decisions.strip_places import Keeper
-from scopt.scheduler.decisions.strip_references import along_rows, is_mixed, own_scalars, row_iterator, row_members
-from scopt.scheduler.decisions.strip_trees import is_leaf_band, outside, statements_of, with_band
-from scopt.scheduler.locality.strides import linear_schedule, strides
+from scopt.scheduler.decisions.strip_references import (
+    along_lines,
+    along_rows,
+    is_mixed,
+    own_scalars,
+    row_iterator,
+    row_members,
+)
+from scopt.scheduler.decisions.strip_trees import depth_of, is_leaf_band, outside, statements_of, with_band
 
 _TYPE = isl.schedule_node_type
 _SEVERAL = 2
@@ -169,11 +176,11 @@ class _Builder(Struct):
             whole = max(steps.values(), default=0)
             longest = max(longest, chain)
             rows = self.rows_across(node, member)
+            offers += batch(band, None if inside else rows, member, self.around(band, member))
             if rows is not None and ((not chain and not self.is_work(rows)) or not has_lanes(band)):
                 rows = None
             if rows is not None:
-                outer = self.outer(band, rows, member)
-                rows = replace(rows, outer=outer, few=bool(outer) and has_few(self.setting, band.work.trips[outer[0]]))
+                rows = self.around(band, member)(rows)
                 rows = replace(rows, streams=self.streams(band, rows))
                 offers.append(
                     (strip_claim(band, rows, rows_of_strip(self.scop, self.options, rows), member, chain), rows)
@@ -192,9 +199,9 @@ class _Builder(Struct):
         if node.band_n_member() == 1 and not node.band_member_get_coincident(0):
             steps = self.chains.below(node, 0, whole=True) if self.chains.longest(node, 0) else {}
             longest = max(steps.values(), default=0)
-            gains = longest and not inside and may_gain(band, 0, steps)
+            gains = longest and not inside and may_gain(band, 0, steps) and self.crossing(node) is not None
             rows = self.rows_together(band, node, 0, steps) if gains else None
-            if rows is not None and self.ends_alone(rows) and self.building.keeps_order(rows, self.dependences.must):
+            if rows is not None and self.building.keeps_order(rows, self.dependences.must):
                 offers.append((together_claim(band, rows, 0, longest), rows))
             rows = self.rows_with_ends(node) if longest else None
             if rows is not None:
@@ -263,14 +270,14 @@ class _Builder(Struct):
         vectors = self.rows((node,), (member,), lane)
         if vectors is not None and not (vectors.places.buffers or vectors.places.apart):
             return None
-        if is_mixed(self.scop, node, member, lane, self.options) or not self.along_lines(node, member):
+        if is_mixed(self.scop, node, member, lane, self.options) or not along_lines(self.scop, node, member):
             return None
         rows = self.rows((node,), (member,), lane, together=1)
         if rows is None:
             return None
-        outer, parallel = self.outer(band, rows, member), bool(node.band_member_get_coincident(member))
-        few = bool(outer) and has_few(self.setting, band.work.trips[outer[0]])
-        rows = replace(rows, outer=outer, few=few, together=rows_together(band, rows, member), parallel=parallel)
+        parallel = bool(node.band_member_get_coincident(member))
+        rows = self.around(band, member)(rows)
+        rows = replace(rows, together=rows_together(band, rows, member), parallel=parallel)
         return rows if gains_beside(band, steps, rows.together) and not rows.blocks().is_empty() else None
 
     def rows_with_ends(self, node: isl.ScheduleNode) -> Rows | None:
@@ -306,11 +313,6 @@ class _Builder(Struct):
                 return True
         return False
 
-    def ends_alone(self, rows: Rows) -> bool:
-        """Whether what leads from row to row stays outside of the loops along them: else these could overlap, or run
-        in waves that threads share."""
-        return self.crossing(rows.nodes[0]) is not None
-
     def crossing(self, node: isl.ScheduleNode) -> frozenset[str] | None:
         """The statements that something leads from and to, from row to row of a band's; None if some of them stand in
         loops along the rows."""
@@ -322,17 +324,6 @@ class _Builder(Struct):
         ends = {str(one.get_tuple_name(end)) for one in maps_of(crossing) for end in (IN, OUT)}
         return None if ends & inner else frozenset(ends)
 
-    def along_lines(self, node: isl.ScheduleNode, member: int) -> bool:
-        """Whether the innermost loops below a loop over rows walk along lines: a few rows of a column are no use."""
-        for inner in walk(node):
-            own = int(inner.get_schedule_depth() == node.get_schedule_depth())
-            if not is_leaf_band(inner) or inner.band_n_member() == own:
-                continue
-            last = max(k for k in range(inner.band_n_member()) if not own or k != member)
-            if strides(self.scop, linear_schedule(self.scop, inner), last).leaves_lines:
-                return False
-        return True
-
     def outer(self, band: Band, rows: Rows, member: int) -> tuple[int, ...]:
         """The other members that carry nothing, outside of which no buffer has to be chosen; one with enough values for
         threads first."""
@@ -343,6 +334,15 @@ class _Builder(Struct):
         if wished is not None and wished not in others:
             return ()
         return tuple(sorted(others, key=lambda k: (k != wished, -min(trips[k], enough), k)))
+
+    def around(self, band: Band, member: int) -> Callable[[Rows], Rows]:
+        """Puts the other members that may stand there outside of strips."""
+
+        def placed(rows: Rows) -> Rows:
+            outer = self.outer(band, rows, member)
+            return replace(rows, outer=outer, few=bool(outer) and has_few(self.setting, band.work.trips[outer[0]]))
+
+        return placed
 
     def streams(self, band: Band, rows: Rows) -> bool:
         """Whether the lines along the rows come from farther away than the first cache, since each step of a strip gets
@@ -363,7 +363,7 @@ class _Builder(Struct):
         products = [
             inner for inner in walk(node) if is_leaf_band(inner) and contraction_of(self.scop, inner) is not None
         ]
-        if products or self.depth(node) > self.depth(rows.nodes[0]):
+        if products or depth_of(node) > depth_of(rows.nodes[0]):
             return None  # there is more in it than the strip
         both = rows.domain.union(node.get_domain())
         for member in row_members(node):
@@ -394,7 +394,3 @@ class _Builder(Struct):
         domain = union_of_sets(part for node in nodes for part in sets_of(node.get_domain()))
         places = Keeper(self.scop, self.dependences, nodes, domain, lane, bool(together), ends).places()
         return Rows(nodes, members, lane, places, together=together, ends=ends) if places is not None else None
-
-    def depth(self, node: isl.ScheduleNode) -> int:
-        """Of the deepest statement below a node."""
-        return max((part.dim(isl.dim_type.set) for part in sets_of(node.get_domain())), default=0)

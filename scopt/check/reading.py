@@ -6,13 +6,14 @@ say.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import PRODUCTS, helper_name
 from scopt.astgen.generation import Program
+from scopt.astgen.lower.tile_records import Turned
 from scopt.astgen.passes.chains import accumulated
 from scopt.astgen.passes.eager import SUFFIX
 from scopt.astgen.passes.lanes import SUFFIX as LANE, lane_helper
@@ -24,7 +25,7 @@ from scopt.check.masks import masked_ones
 from scopt.check.picked_choices import is_picked
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, weighted
-from scopt.ir.nest import Block, Call, Expr, For, LoopNest, Name
+from scopt.ir.nest import Block, Call, Const, Expr, For, LoopNest, Name
 from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Statement
 from scopt.ir.walks import same_tree
@@ -57,6 +58,8 @@ def expanded(program: Program) -> LoopNest:
             case Call(statement=many) if many in packs:
                 turned = turns[packs[many]]
                 *args, rows, count = item.args
+                if turned.record:
+                    return (_records(fresh, packs[many], turned, (args, rows, count), program.source.location),)
                 counts = {turned.row: rows, turned.step: count}
                 return (_loops(next(fresh), next(fresh), packs[many], args, counts, turned.skew),)
             case Call(statement=many) if many in sums:
@@ -96,6 +99,29 @@ def _loops(first: str, second: str, statement: str, args: list[Expr], counts: Ma
     inner[row] = Name(first)
     inner[step] = weighted([(1, args[step]), (skew, Name(first)), (-skew, args[row])])
     return For(first, args[row], _last(args[row], rows), 1, Block((_loop(second, statement, inner, {step: count}),)))
+
+
+def _records(
+    fresh: Iterator[str],
+    statement: str,
+    turned: Turned,
+    call: tuple[list[Expr], Expr, Expr],
+    location: object,
+) -> Item:
+    """The loops over records and all of their cells that a call stands for. call: its arguments, the numbers of records
+    and of cells."""
+    args, rows, count = call
+    if count != Const(turned.cells) or any(args[position] != Const(0) for position, _ in turned.record):
+        raise InternalError(f"{location}: generated loops: {turned.name} copies a part of its records")
+    ends = [(turned.row, _last(args[turned.row], rows)), *((k, Const(size - 1)) for k, size in turned.record)]
+    iterators = [next(fresh) for _ in ends]
+    inner = list(args)
+    for (position, _), iterator in zip(ends, iterators, strict=True):
+        inner[position] = Name(iterator)
+    made: Item = Call(statement, tuple(inner))
+    for (position, end), iterator in zip(reversed(ends), reversed(iterators), strict=True):
+        made = For(iterator, args[position], end, 1, Block((made,)))
+    return made
 
 
 def _steps(first: str, second: str, summed: Summed, call: Call) -> For:

@@ -30,6 +30,9 @@ from scopt.ir.scop import Array, Statement
 from scopt.ir.walks import same_tree, walk
 from scopt.poly.isl_utils import IN
 
+# Less than any int holds.
+_INT = 1 << 15
+
 
 def check_turned(program: Program) -> None:
     """Raise InternalError unless each call that packs a panel does what its loops do."""
@@ -105,9 +108,15 @@ class _Turned(Struct, frozen=True, eq=False):
         part = self.of_the_thread(slot, target)
         rank = len(subscripts_of(slot)) - part
         mine, theirs = (list(self.linear(one, rank, skipped=part)) for one in (slot, target))
-        *outer, last = map(self.moves, mine)
         if not all(one.is_equal(other) for one, other in zip(mine, theirs, strict=True)):
             self.refuse("packs to other places")
+        if self.turned.record:
+            sizes = (*(size for _, size in self.turned.record), function.width)
+            behind = (*self.inside, self.turned.row)
+            if part or not self.are_single(mine, behind) or _declared(own) != sizes:
+                self.refuse("packs to other places")
+            return
+        *outer, last = map(self.moves, mine)
         if rank == 1:
             alike = last == (1, function.width)
         else:
@@ -143,6 +152,9 @@ class _Turned(Struct, frozen=True, eq=False):
             self.refuse("packs elements of another type")
         if array.rows:
             self.refuse("takes rows to be at fixed distances")
+        if self.turned.record:
+            self.check_record(array, source, length)
+            return
         *outer, last = map(self.moves, self.linear(source, array.rank))
         rows = [k for k, moved in enumerate(outer) if moved != (0, 0)]
         if last != (self.turned.skew, 1) or len(rows) != 1 or outer[rows[0]] != (1, 0):
@@ -150,6 +162,38 @@ class _Turned(Struct, frozen=True, eq=False):
         own = row_length(source, rows[0], self.program.source.flat)
         if not same_tree(length, plus(own, self.turned.skew)):
             self.refuse("takes rows to be longer, or shorter, than they are")
+
+    @property
+    def inside(self) -> tuple[int, ...]:
+        """The positions of the iterators that go through a record."""
+        return tuple(position for position, _ in self.turned.record)
+
+    def check_record(self, array: Array, source: ir.ArrayRef, length: ir.Node) -> None:
+        """All of a record's cells lie side by side: the array's dimensions behind the first one are as large as the
+        call takes them to be."""
+        sizes = [size for _, size in self.turned.record]
+        extents = array.extents[1:]
+        known = [_integer(one) for one in extents]
+        if known != sizes or len(extents) != len(sizes) or array.within or array.inner or self.turned.skew:
+            self.refuse("takes records to have other cells")
+        if self.inside[-1] != self.turned.step:
+            self.refuse("has other iterators")
+        if not self.are_single(list(self.linear(source, array.rank)), (self.turned.row, *self.inside)):
+            self.refuse("packs other elements")
+        if not same_tree(length, row_length(source, 0, self.program.source.flat)):
+            self.refuse("takes rows to be longer, or shorter, than they are")
+
+    def are_single(self, subscripts: Sequence[isl.PwAff], positions: Sequence[int]) -> bool:
+        """Whether each subscript grows by one with the iterator at its position, and with no other one of these."""
+        if len(subscripts) != len(positions) or len(set(positions)) < len(positions):
+            return False
+        for own, subscript in zip(positions, subscripts, strict=True):
+            ((_, function),) = subscript.get_pieces()
+            if function.dim(isl.dim_type.div):
+                return False
+            if any(function.get_coefficient_val(IN, k).to_python() != int(k == own) for k in positions):
+                return False
+        return True
 
     def array(self, source: ir.ArrayRef) -> Array:
         """The SCoP's array that a reference, with all its brackets, is to."""
@@ -205,3 +249,28 @@ def _is_dereferenced(reference: ir.Node) -> bool:
     while isinstance(reference, ir.ArrayRef):
         reference = reference.name
     return not isinstance(reference, ir.ID)
+
+
+def _declared(array: Array) -> tuple[int, ...]:
+    """How large the dimensions of a local array are, as its declaration says."""
+    found, node = list[int](), array.declaration.type if array.declaration is not None else None
+    while isinstance(node, ir.ArrayDecl):
+        if not isinstance(node.dim, ir.Constant) or not node.dim.value.isdecimal():
+            return ()
+        found.append(int(node.dim.value))
+        node = node.type
+    return tuple(found)
+
+
+def _integer(extent: ir.Node | None) -> int | None:
+    """The value of a size that is a sum, or a product, of decimal constants, small enough for an int; None of any
+    other."""
+    value: int | None = None
+    match extent:
+        case ir.Constant(value=text) if text.isdecimal() and (text == "0" or not text.startswith("0")):
+            value = int(text)
+        case ir.BinaryOp(op="+" | "*" as op, left=left, right=right):
+            first, second = _integer(left), _integer(right)
+            if first is not None and second is not None:
+                value = first + second if op == "+" else first * second
+    return value if value is not None and value < _INT else None

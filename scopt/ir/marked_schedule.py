@@ -96,7 +96,8 @@ class RowBuffer(Struct, frozen=True, eq=False):
 
     dimension: the subscript that is the row. first: the least offset; spread: by how much the largest one exceeds it.
     extents: of the array's dimensions, as far as the references reach that are kept: all of an array that the strips
-      write; of others those whose `dimension` moves from row to row (`scopt.poly.row_buffers`).
+      write; of others those whose `dimension` moves from row to row (`scopt.poly.row_buffers`). problem: rows are small
+    problems, as many as a vector has lanes.
     """
 
     array: str
@@ -104,6 +105,7 @@ class RowBuffer(Struct, frozen=True, eq=False):
     first: int
     spread: int
     extents: tuple[Expr, ...]
+    problem: bool = False
 
 
 class Strips(Struct, frozen=True, eq=False):

@@ -1,0 +1,33 @@
+// scopt:
+/* Small problems side by side: stresses of 3 x 3 deformations run in batches, a problem a lane, whose cells are turned
+ * into lanes; what is little work for each of a problem's cells stays as it is. */
+void stresses(int n, double f[restrict n][3][3], double s[restrict n][6])
+{
+#pragma scop
+    for (int p = 0; p < n; p++) {
+        double j0 = f[p][1][1]*f[p][2][2] - f[p][1][2]*f[p][2][1];
+        double j1 = f[p][1][2]*f[p][2][0] - f[p][1][0]*f[p][2][2];
+        double j2 = f[p][1][0]*f[p][2][1] - f[p][1][1]*f[p][2][0];
+        double det = f[p][0][0]*j0 + f[p][0][1]*j1 + f[p][0][2]*j2;
+        double q = 1 / det, lam = 0.5 * (det - q);
+        double b00 = f[p][0][0]*f[p][0][0] + f[p][0][1]*f[p][0][1] + f[p][0][2]*f[p][0][2];
+        double b11 = f[p][1][0]*f[p][1][0] + f[p][1][1]*f[p][1][1] + f[p][1][2]*f[p][1][2];
+        double b22 = f[p][2][0]*f[p][2][0] + f[p][2][1]*f[p][2][1] + f[p][2][2]*f[p][2][2];
+        double b01 = f[p][0][0]*f[p][1][0] + f[p][0][1]*f[p][1][1] + f[p][0][2]*f[p][1][2];
+        double b02 = f[p][0][0]*f[p][2][0] + f[p][0][1]*f[p][2][1] + f[p][0][2]*f[p][2][2];
+        double b12 = f[p][1][0]*f[p][2][0] + f[p][1][1]*f[p][2][1] + f[p][1][2]*f[p][2][2];
+        s[p][0] = q * (b00 - 1) + lam; s[p][1] = q * (b11 - 1) + lam; s[p][2] = q * (b22 - 1) + lam;
+        s[p][3] = q * b01; s[p][4] = q * b02; s[p][5] = q * b12;
+    }
+#pragma endscop
+}
+
+void products(int n, double x[restrict n][5], double y[restrict n][5])
+{
+#pragma scop
+    for (int p = 0; p < n; p++) {
+        y[p][0] = 0.5 * x[p][0] + x[p][1];
+        y[p][4] = 0.5 * x[p][4] + x[p][2];
+    }
+#pragma endscop
+}
