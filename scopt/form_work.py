@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import islpy as isl
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -102,12 +104,19 @@ def brings(work: Work, marked: MarkedSchedule) -> bool:
 
 def _is_apart(work: Work, marked: MarkedSchedule) -> bool:
     """Whether what rows do besides handing on their results runs in parallel, in vectors or several rows at a time."""
-    users = [one for one in work.scop.statements if any(access.array in work.apart for access in one.accesses)]
-    loops, depth = source_loops(work.scop), min((len(one.iterators) for one in users), default=0)
+    needed = apart_statements(work.scop, work.apart)[0]
+    return not needed or needed <= running_together(marked)
+
+
+def apart_statements(scop: Scop, cells: Collection[str]) -> tuple[frozenset[str], int]:
+    """The statements that have to run together where rows have such cells for their results, and how many loops are
+    around the rows. None if nothing uses the cells."""
+    users = [one for one in scop.statements if any(access.array in cells for access in one.accesses)]
+    if not users:
+        return frozenset(), 0
+    loops, depth = source_loops(scop), min(len(one.iterators) for one in users)
     around = {loops[one.name][:depth] for one in users}
     deep = {name for name, own in loops.items() if len(own) > depth and own[:depth] in around}
     most = max((len(loops[name]) for name in deep), default=0)
-    takers = {one.name for one in users if not any(a.is_write and a.array in work.apart for a in one.accesses)}
-    return not users or {name for name in deep if len(loops[name]) == most or name not in takers} <= running_together(
-        marked
-    )
+    takers = {one.name for one in users if not any(a.is_write and a.array in cells for a in one.accesses)}
+    return frozenset(name for name in deep if len(loops[name]) == most or name not in takers), depth

@@ -4,9 +4,10 @@ that somebody decides for."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.astgen.emit.math_functions import is_math_declaration
@@ -37,12 +38,16 @@ from scopt.rewritten_scop import (
     work_rows_scop,
     work_scop,
 )
+from scopt.row_hopes import may_run_together
 from scopt.scheduler.decisions.decider import Decider
 from scopt.scheduler.passes.expansion import Expansion
 from scopt.scheduler.passes.private_tables import Tabulated
 from scopt.stage_clock import Clock
 from scopt.tell.results import Outcome
 
+# Of a region's time, what forms may take that have come to nothing, before its statements are taken as they were read:
+# as much is left to these then (`scopt.time_shares`: half of the time is for the first attempt).
+FORMS_SHARE = 0.25
 # What is asked of a region, and the answers.
 STATEMENTS = "statements"
 READ, CELLS, CARRYING, TABLES = "as they are", "with cells", "with rows in scalars", "with tables"
@@ -87,7 +92,7 @@ AtWork = Callable[[Form, Decider], Outcome]
 
 class Forms(Struct, frozen=True, eq=False):
     """The forms of one region. scop, deps: as they were read. fixed: there is a schedule of the user's, which may be
-    one of the statements as they are."""
+    one of the statements as they are. started: of `time.process_time`."""
 
     region: Region
     scop: Scop
@@ -96,11 +101,12 @@ class Forms(Struct, frozen=True, eq=False):
     fixed: bool
     clock: Clock
     watch: Watch
+    started: float = field(default_factory=time.process_time)
 
     def outcome(self, at_work: AtWork, decider: Decider) -> Outcome:
         """Of the form that is taken. Raises InputError."""
         if not decider.is_open:
-            return self.first(at_work, decider, self.listed())[1]
+            return self.first(at_work, decider, self.in_time(self.listed()))[1]
         forms = [*self.listed()]
         best = self.first(at_work, Decider(), forms)[0] if len(forms) > 1 else forms[0]
         decider = decider.fresh()
@@ -116,6 +122,19 @@ class Forms(Struct, frozen=True, eq=False):
     def left(self, reason: str, message: str, hint: str) -> Outcome:
         """The region as it was."""
         return Outcome(None, remarks=(Remark("missed", reason, message, self.region.location, hint),))
+
+    def in_time(self, forms: Iterable[Form]) -> Iterator[Form]:
+        """The forms, the one that was read next once those before it have taken their part of the time."""
+        for form in forms:
+            yield form
+            if form.made is not None and self.is_late():
+                yield Form(READ, self.scop, self.deps)
+                return
+
+    def is_late(self) -> bool:
+        """Whether the statements as they were read would get too little of the time that there is at first."""
+        limit = FORMS_SHARE * self.options.budget
+        return bool(limit) and time.process_time() - self.started > limit
 
     def listed(self) -> Iterator[Form]:
         """Those that there are, the one that was read last."""
@@ -242,6 +261,8 @@ class Forms(Struct, frozen=True, eq=False):
             yield Form(WORK_ROWS, both_made.scop, deps, both_made, apart=cells, work=own, in_order=True)
         with self.clock("dependences"):
             rows = self.watch("rows", rows_scops(self.scop, self.deps, self.options))
+            if rows and not may_run_together(self.scop, self.deps, rows[0][0].scop, rows[0][0].extents):
+                rows = ()
         for made, in_order in rows:
             deps, cells = dependences_of(made.scop, self.options), frozenset(made.extents)
             yield Form(SPLIT if in_order else ROWS, made.scop, deps, made, apart=cells, in_order=in_order)
