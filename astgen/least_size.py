@@ -16,6 +16,7 @@ from math import gcd, prod
 
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.gained import gains_anywhere, has_borders_apart, has_more_tests
+from scopt.astgen.one_thread import is_straight
 from scopt.astgen.passes.short_strips import PIECE, short_strip
 from scopt.astgen.passes.two_forms import takes_two_forms
 from scopt.astgen.source_work import NEVER, is_plain, product_of, source_tests, vector_elements, without_tests
@@ -110,7 +111,7 @@ def least_size_alone(
 
 def _gain(source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest) -> Gain:
     cells = gains_anywhere(marked, loops, _deepest(source)) or has_borders_apart(source, loops)
-    if cells or _is_straight(loops.body) or _is_jammed(loops):
+    if cells or is_straight(loops.body) or _is_jammed(loops):
         return Gain.CELLS
     if _has_vectors(source, nest):
         return Gain.CELLS if source.narrowed or has_more_tests(source) else Gain.VECTORS
@@ -268,16 +269,6 @@ def _jumps(scop: Scop) -> bool:
 def _is_jammed(nest: LoopNest) -> bool:
     """Whether rows run beside each other."""
     return any(isinstance(item, For) and item.mark.jammed for item in items(nest.body))
-
-
-def _is_straight(block: Block) -> bool:
-    """Whether a small loop is straight code: instances of a statement stand side by side, but for those of several
-    rows."""
-    here = Counter(item.statement for item in block.items if isinstance(item, Call))
-    if any(count > 1 for count in here.values()):
-        return True
-    inner = (item for item in block.items if not (isinstance(item, For) and item.mark.jammed))
-    return any(_is_straight(part) for item in inner for part in children(item))
 
 
 def _calls_again(marked: MarkedSchedule, nest: LoopNest) -> bool:
