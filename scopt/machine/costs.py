@@ -30,7 +30,6 @@ ELEMENT = 8
 # Cycles of what isn't vectorized, operands included (Fog): of an operation with its share of loads; of a division, for
 # which there is one unit; of a call into the mathematical library.
 _OPERATION, _DIVISION, _CALL = Fraction(3, 2), Fraction(6), Fraction(45)
-_STEPS = ("++", "--", "p++", "p--")  # each adds to a variable or a cell
 # How often a loop inside a statement is taken to run: nothing is known of that.
 ITERATIONS = 16
 # Cycles that a cell of a thread's own copy takes to be set up,
@@ -92,11 +91,9 @@ def arithmetic(body: ir.Node) -> float:
     match body:
         case ir.ArrayRef():
             return 0.0
-        case ir.BinaryOp() | ir.Assignment():
+        case ir.BinaryOp() | ir.Assignment() | ir.UnaryOp(op="++" | "--" | "p++" | "p--"):
             divides = "/" in body.op or "%" in body.op
             own = _DIVISION / _OPERATION if divides else Fraction(int(body.op != "="))
-        case ir.UnaryOp(op=op) if op in _STEPS:
-            own = Fraction(1)
         case ir.FuncCall():
             own = _call(body) / _OPERATION
         case _:
@@ -184,10 +181,8 @@ def _call(node: ir.FuncCall) -> Fraction:
 def _cycles(node: ir.Node) -> Fraction:
     own = Fraction(0)
     match node:
-        case ir.BinaryOp() | ir.Assignment():
+        case ir.BinaryOp() | ir.Assignment() | ir.UnaryOp(op="++" | "--" | "p++" | "p--"):
             own = _DIVISION if divides(node) else _OPERATION
-        case ir.UnaryOp(op=op) if op in _STEPS:
-            own = _OPERATION
         case ir.FuncCall():
             own = _call(node)
     times, known = 1, iterations(node)
