@@ -16,7 +16,7 @@ from math import gcd, prod
 
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.gained import gains_anywhere, has_borders_apart, has_more_tests
-from scopt.astgen.one_thread import is_straight
+from scopt.astgen.one_thread import has_own_vectors, is_straight
 from scopt.astgen.passes.short_strips import PIECE, short_strip
 from scopt.astgen.passes.two_forms import takes_two_forms
 from scopt.astgen.source_work import NEVER, is_plain, product_of, source_tests, vector_elements, without_tests
@@ -94,10 +94,12 @@ def least_size_alone(
     nothing is known that compilers wouldn't do."""
     shared = _guarded(nest)
     filled = any(one.buffers for one in marked.strips.values() if one.vectors)
-    if marked.tilings or marked.packed or filled or _calls_again(marked, nest):
+    two_forms = bool(shared) and all(map(takes_two_forms, shared))
+    again = _calls_again(marked, nest) and not (two_forms and has_own_vectors(source, loops))
+    if marked.tilings or marked.packed or filled or again:
         return worth
     # Chains that wait beside each other gain several times as much as OpenMP's first call takes.
-    if not (marked.strips or _is_jammed(loops) or (shared and all(map(takes_two_forms, shared)))):
+    if not (marked.strips or _is_jammed(loops) or two_forms):
         return worth
     if _gain(source, marked, loops, nest) is not Gain.CELLS:
         return worth
@@ -114,7 +116,8 @@ def _gain(source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest)
     if cells or is_straight(loops.body) or _is_jammed(loops):
         return Gain.CELLS
     if _has_vectors(source, nest):
-        return Gain.CELLS if source.narrowed or has_more_tests(source) else Gain.VECTORS
+        own = source.narrowed or has_more_tests(source) or has_own_vectors(source, loops)
+        return Gain.CELLS if own else Gain.VECTORS
     return Gain.LINES if _jumps(source) else Gain.NONE
 
 

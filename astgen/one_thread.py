@@ -32,6 +32,11 @@ def has_own_loops(scop: Scop, marked: MarkedSchedule, nest: LoopNest) -> bool:
         return True
     if any(choice.mechanism == WAVEFRONTS for choice in marked.choices):
         return True
+    return has_own_vectors(scop, nest)
+
+
+def has_own_vectors(scop: Scop, nest: LoopNest) -> bool:
+    """Whether there are vector loops that a compiler doesn't make of the original's innermost loops."""
     cut = {call.statement for path, call in calls_with_loops(nest.body, ()) if _is_cut_out(path, call)}
     return any(loop.mark.simd and _is_own(scop, loop, cut) for loop in loops_of(nest))
 
@@ -80,7 +85,8 @@ def _is_own(scop: Scop, loop: For, cut: set[str]) -> bool:
     Pointers are tested in front of loops, not in the straight code that compilers make of short ones.
     """
     calls = [call for _, call in calls_with_loops(loop.body, ())]
-    inside = [scop.statement(name) for name in {call.statement for call in calls}]
+    names_inside = {call.statement for call in calls}
+    inside = [one for one in scop.statements if one.name in names_inside]
     if any(one.name in cut or _evaluates_sometimes(one.body) for one in inside):
         return True
     length = subtract(loop.upper, loop.lower)
