@@ -20,7 +20,7 @@ from scopt.astgen.emit.statement_costs import statement_costs
 from scopt.astgen.gained import calls_with_loops, gains, is_interchanged, is_unrolled
 from scopt.astgen.gaining_share import gains_too_little
 from scopt.astgen.library_loops import is_library_loop
-from scopt.astgen.one_thread import WAVEFRONTS, has_own_loops
+from scopt.astgen.one_thread import WAVEFRONTS, has_own_loops, has_own_vectors
 from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.skipping import has_searches
 from scopt.astgen.source_work import (
@@ -105,7 +105,7 @@ def check_nest(
     Raises NotWorth where it never does, Simpler where another form is likely to do better.
     """
     _check_short_loops(source, scop, marked, nest)
-    if not gains(scop, marked, nest):
+    if not (gains(scop, marked, nest) or has_own_vectors(scop, nest)):
         message = (
             "left as it was: the loops would be neither parallel nor tiled, and "
             "no others would be vector loops than before"
