@@ -30,8 +30,9 @@ def has_own_loops(scop: Scop, marked: MarkedSchedule, nest: LoopNest) -> bool:
     """Whether there are vector loops, straight code or tiles in time that a compiler doesn't make of the original."""
     if is_straight(nest.body, scop):
         return True
-    if any(choice.mechanism == WAVEFRONTS for choice in marked.choices):
-        return True
+    rows = any(loop.mark.simd for loop in loops_of(nest)) or any(shape.rows is not None for shape in marked.shapes)
+    if rows and any(choice.mechanism == WAVEFRONTS for choice in marked.choices):
+        return True  # of single cells a tile has too few for its bounds to be worth it
     return has_own_vectors(scop, nest)
 
 
