@@ -16,6 +16,7 @@ from math import gcd, prod
 
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.gained import gains_anywhere, has_borders_apart, has_more_tests
+from scopt.astgen.one_thread import has_own_vectors, is_straight
 from scopt.astgen.passes.short_strips import PIECE, short_strip
 from scopt.astgen.passes.two_forms import takes_two_forms
 from scopt.astgen.source_work import NEVER, is_plain, product_of, source_tests, vector_elements, without_tests
@@ -93,10 +94,12 @@ def least_size_alone(
     nothing is known that compilers wouldn't do."""
     shared = _guarded(nest)
     filled = any(one.buffers for one in marked.strips.values() if one.vectors)
-    if marked.tilings or marked.packed or filled or _calls_again(marked, nest):
+    two_forms = bool(shared) and all(map(takes_two_forms, shared))
+    again = _calls_again(marked, nest) and not (two_forms and has_own_vectors(source, loops))
+    if marked.tilings or marked.packed or filled or again:
         return worth
     # Chains that wait beside each other gain several times as much as OpenMP's first call takes.
-    if not (marked.strips or _is_jammed(loops) or (shared and all(map(takes_two_forms, shared)))):
+    if not (marked.strips or _is_jammed(loops) or two_forms):
         return worth
     if _gain(source, marked, loops, nest) is not Gain.CELLS:
         return worth
@@ -110,10 +113,11 @@ def least_size_alone(
 
 def _gain(source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest) -> Gain:
     cells = gains_anywhere(marked, loops, _deepest(source)) or has_borders_apart(source, loops)
-    if cells or _is_straight(loops.body) or _is_jammed(loops):
+    if cells or is_straight(loops.body) or _is_jammed(loops):
         return Gain.CELLS
     if _has_vectors(source, nest):
-        return Gain.CELLS if source.narrowed or has_more_tests(source) else Gain.VECTORS
+        own = source.narrowed or has_more_tests(source) or has_own_vectors(source, loops)
+        return Gain.CELLS if own else Gain.VECTORS
     return Gain.LINES if _jumps(source) else Gain.NONE
 
 
@@ -268,16 +272,6 @@ def _jumps(scop: Scop) -> bool:
 def _is_jammed(nest: LoopNest) -> bool:
     """Whether rows run beside each other."""
     return any(isinstance(item, For) and item.mark.jammed for item in items(nest.body))
-
-
-def _is_straight(block: Block) -> bool:
-    """Whether a small loop is straight code: instances of a statement stand side by side, but for those of several
-    rows."""
-    here = Counter(item.statement for item in block.items if isinstance(item, Call))
-    if any(count > 1 for count in here.values()):
-        return True
-    inner = (item for item in block.items if not (isinstance(item, For) and item.mark.jammed))
-    return any(_is_straight(part) for item in inner for part in children(item))
 
 
 def _calls_again(marked: MarkedSchedule, nest: LoopNest) -> bool:

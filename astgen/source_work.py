@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from msgspec.structs import replace
 
+from scopt import ir
 from scopt.astgen.emit.loop_work import loop_work, rounded
 from scopt.astgen.emit.statement_costs import statement_costs
 from scopt.astgen.loops.isl_loops import build
@@ -20,9 +21,11 @@ from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, Expr, For, Name
 from scopt.ir.nest_walks import Item, children, items
 from scopt.ir.scop import Scop, Statement
+from scopt.ir.walks import walk
 from scopt.machine import Machine
 from scopt.machine.costs import ELEMENT
 from scopt.machine.streams import waiting_instance
+from scopt.poly.linear import subscript_rows
 from scopt.poly.lookups import narrow_lookups
 
 NEVER = Compare(Const(0), ">", Const(0))
@@ -84,13 +87,24 @@ def _lanes(scop: Scop, statement: Statement, machine: Machine) -> int:
     """Instances of a statement that vectors do at once: of its widest elements, which narrow ones are converted to;
     cells that data name are loaded one by one, so that only the rest is quicker, and narrow ones keep compilers from
     vectors at all."""
-    if narrow_lookups(scop, statement):
+    if narrow_lookups(scop, statement) or _stores_sometimes(statement):
         return 1
     cells = [access for access in statement.accesses if scop.arrays[access.array].rank]
     sizes = [scop.arrays[access.array].type.bytes for access in cells if scop.arrays[access.array].type.bits]
     lanes = machine.lanes(max(sizes, default=ELEMENT))
     named = any(not access.relation.is_single_valued() for access in cells)
     return max(lanes // _GATHERED, 1) if named else lanes
+
+
+def _stores_sometimes(statement: Statement) -> bool:
+    """Whether a statement stores below a condition to cells that aren't neighbours: masks are for whole vectors of
+    memory."""
+    if not any(isinstance(node, ir.If) for node in walk(statement.body)):
+        return False
+    last = len(statement.iterators) - 1
+    step = int(statement.domain.get_stride(last).get_num_si())
+    rows = (subscript_rows(access.relation) for access in statement.accesses if access.is_write)
+    return any(found and abs(found[-1][last]) * step > 1 for found in rows)
 
 
 def outermost_loops(block: Block) -> Iterator[For]:

@@ -20,6 +20,7 @@ from scopt.astgen.emit.statement_costs import statement_costs
 from scopt.astgen.gained import calls_with_loops, gains, is_interchanged, is_unrolled
 from scopt.astgen.gaining_share import gains_too_little
 from scopt.astgen.library_loops import is_library_loop
+from scopt.astgen.one_thread import WAVEFRONTS, has_own_loops, has_own_vectors
 from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.skipping import has_searches
 from scopt.astgen.source_work import (
@@ -48,8 +49,7 @@ from scopt.poly.isl_utils import PARAM
 _SHORT = 16
 _SET = isl.dim_type.set
 _MARK = "mark the region"
-# Mechanisms: tiles on diagonals in parallel; the loops as compilers take them.
-_WAVEFRONTS, _PLAIN = "wavefronts", "plain loops"
+_PLAIN = "plain loops"  # mechanism: the loops as compilers take them
 _ABOUT = 1.05  # what the model takes for as fast
 
 
@@ -105,7 +105,7 @@ def check_nest(
     Raises NotWorth where it never does, Simpler where another form is likely to do better.
     """
     _check_short_loops(source, scop, marked, nest)
-    if not gains(scop, marked, nest):
+    if not (gains(scop, marked, nest) or has_own_vectors(scop, nest)):
         message = (
             "left as it was: the loops would be neither parallel nor tiled, and "
             "no others would be vector loops than before"
@@ -115,7 +115,7 @@ def check_nest(
         message = "left as it was: most of its work would be done in loops that gain nothing"
         raise NotWorth(Remark("missed", "region.no-gain", message, scop.location, f"{_MARK} if you want to see it"))
     worth = _from_size_on(source, scop, nest, statement_costs(scop, weights, machine), machine)
-    if gains(scop, marked, nest, threads=False) and not shared:
+    if not shared and _gains_alone(scop, marked, nest, machine):
         return replace(worth, alone=True, never=worth.never and bool(worth.condition))
     threads = _threads(scop)
     return replace(worth, condition=f"{worth.condition} && {threads}" if worth.condition else threads)
@@ -133,16 +133,27 @@ def threads_condition(
         return _threads(scop)
     if marked.shapes or gains(scop, marked, nest, threads=False):
         return ""  # tiles that start at once, or whose points are interleaved, keep a thread busy, too
+    return _threads(scop) if _needs_threads(marked, nest, options.machine) else ""
+
+
+def _gains_alone(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machine: Machine) -> bool:
+    """Whether one thread gains by what compilers leave."""
+    own = has_own_loops(scop, marked, nest) and not _needs_threads(marked, nest, machine)
+    return own or gains(scop, marked, nest, threads=False)
+
+
+def _needs_threads(marked: MarkedSchedule, nest: LoopNest, machine: Machine) -> bool:
+    """Whether there are wavefronts that only slow one thread down."""
     slices = [loop for loop in outermost_loops(nest.body) if not loop.mark.parallel and list(_parallel(loop, ()))]
     # vectors inside of tiles find in a cache what they come back to
-    faster = 1 if any(map(has_vectors, slices)) else options.machine.cores
-    alone = any(
-        choice.mechanism == _WAVEFRONTS and choice.cycles * faster * _ABOUT > cycles
+    faster = 1 if any(map(has_vectors, slices)) else machine.cores
+    slower = any(
+        choice.mechanism == WAVEFRONTS and choice.cycles * faster * _ABOUT > cycles
         for choice in marked.choices
         for name, _, cycles in choice.others
         if name == _PLAIN
     )
-    return _threads(scop) if slices and alone else ""
+    return bool(slices) and slower
 
 
 def _threads(scop: Scop) -> str:

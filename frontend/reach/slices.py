@@ -45,7 +45,7 @@ class Slicer(Struct):
     symbols: what arrays are. frozen: whether an array stays as it is. needed: variables so far; declared: those that
     the slice declares itself; free: those that it used before it declared them. own: iterators of the loops around,
     which begin anew there, whatever other loops count with them. arrays: that it reads; rows: the sizes of their inner
-    dimensions. short: see `Slice`."""
+    dimensions. empty: those that the region declares without a value. short: see `Slice`."""
 
     items: tuple[Any, ...]
     result: str
@@ -58,6 +58,7 @@ class Slicer(Struct):
     free: set[str] = field(default_factory=set)
     own: frozenset[str] = frozenset()
     rows: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    empty: set[str] = field(default_factory=set)
     short: bool = False
 
     def slice(self, node: Any, path: Sequence[Any], ctype: CType) -> Slice:
@@ -82,7 +83,8 @@ class Slicer(Struct):
         lines += ["*least = low <= high ? low : 0;", "*greatest = low <= high ? high : 0;"]
         lines.append("return low > high || *greatest >= 0;" if ctype.bits == 64 and not ctype.signed else "return 1;")
         variables = tuple(sorted(name for name in self.needed - self.declared - self.arrays.keys()))
-        if any(self.type_of(name) is None for name in variables) or {"low", "high", "least", "greatest"} & self.needed:
+        own_names = {"low", "high", "least", "greatest"}
+        if any(self.type_of(name) is None or name in self.empty for name in variables) or own_names & self.needed:
             raise Unbounded
         return Slice(self.text(lines, variables), variables, tuple(self.arrays), self.short)
 
@@ -112,13 +114,21 @@ class Slicer(Struct):
         place = next(k for k, item in enumerate(items) if item is path[0])
         for item in items[:place]:
             for one in item.decls if isinstance(item, ir.DeclList) else (item,):
-                if _changed(one) & self.needed - self.own:
+                if self.gives_value(one):
                     yield self.simple(one)
         if any(_changed(item) & self.needed - self.own for item in items[place + 1 :]):
             raise Unbounded  # the next iteration has other values
         inner = _body(path[0])
         if len(path) > 1 and inner is not None:
             yield from self.kept(inner, path[1:])
+
+    def gives_value(self, item: Any) -> bool:
+        """Whether a statement changes what is needed; a variable that is only declared gets its value behind that."""
+        changed = _changed(item) & self.needed - self.own
+        if changed and isinstance(item, ir.Decl) and item.init is None:
+            self.empty.add(item.name)
+            return False
+        return bool(changed)
 
     def simple(self, item: Any) -> Any:
         """An assignment of a number, or a declaration with one. Raises Unbounded for others."""
@@ -133,7 +143,7 @@ class Slicer(Struct):
         place = next(k for k, item in enumerate(items) if item is first)
         for item in items[:place]:
             for one in item.decls if isinstance(item, ir.DeclList) else (item,):
-                if _changed(one) & self.needed - self.own:
+                if self.gives_value(one):
                     yield self.assignment(self.simple(one))
                     outermost = False
         if not rest:

@@ -39,12 +39,14 @@ class Touched(Struct, frozen=True):
 
 class Reading(Struct, frozen=True):
     """reader: of expressions. iterators: types of variables that loops declare. wanted: the arrays that are asked for.
-    found: their cells so far; None if there is something that nothing is known of."""
+    found: their cells so far; None if there is something that nothing is known of. given: what some variables get,
+    where: expressions, their values, None if nothing is known of these, and what holds there."""
 
     reader: Reader
     iterators: Mapping[str, CType]
     wanted: Collection[str]
     found: dict[str, Touched | None] = field(default_factory=dict)
+    given: dict[str, list[tuple[Any, Value | None, State]]] = field(default_factory=dict)
 
     # --- statements: `state` is changed to what holds behind them -----------------------------------------------------
 
@@ -117,15 +119,18 @@ class Reading(Struct, frozen=True):
             value = self.reader.truncated(init, ctype, state)
         self.reader.floats.set(own, init if plain else None, state)
         state.values.pop(own, None)
-        if value is None or ctype is None:
-            return
-        try:
-            with self.reader.code.tried():
-                converted = self.reader.converted(value, ctype, state)
-        except Unbounded:
-            return
+        converted = self.converted(value, ctype, state) if value is not None and ctype is not None else None
         if converted is not None:
             state.values[own] = converted
+        if own in self.given:
+            self.given[own].append((init, converted, state.copy()))
+
+    def converted(self, value: Value, ctype: CType, state: State) -> Value | None:
+        try:
+            with self.reader.code.tried():
+                return self.reader.converted(value, ctype, state)
+        except Unbounded:
+            return None
 
     def loop(self, node: Any, state: State) -> None:
         counted = isinstance(node, ir.For)
@@ -135,7 +140,16 @@ class Reading(Struct, frozen=True):
         changed = effects(*(part for part in (node.cond, node.stmt, getattr(node, "next", None)) if part)).changed
         steps = {own: step for own in changed if (step := self.one_way(own, node)) and own in first}
         _forget(changed, state)
-        inside = state.copy()
+        self.chosen(changed - steps.keys(), node, steps, first, state)
+        chosen = {own: state.values[own] for own in changed if own in state.values}
+        self.iteration(node, steps, first, state)
+        _forget(changed, state)
+        state.values.update(chosen)
+        self.stepped(steps, first, state)
+
+    def iteration(self, node: Any, steps: Mapping[str, int], first: Mapping[str, Value], state: State) -> None:
+        """What any iteration touches. state: what holds where each begins."""
+        counted, inside = isinstance(node, ir.For), state.copy()
         self.stepped(steps, first, inside)
         if counted:
             self.count(node, first, inside)
@@ -145,8 +159,32 @@ class Reading(Struct, frozen=True):
         self.statement(node.stmt, inside)
         if counted:
             self.plain(node.next, state.copy())
-        _forget(changed, state)
-        self.stepped(steps, first, state)
+
+    def chosen(
+        self, those: Collection[str], loop: Any, steps: Mapping[str, int], first: Mapping[str, Value], state: State
+    ) -> None:
+        """Variables that a loop gives other values now and then, such as where something least is found, lie between
+        all of these and their first ones. Only where each value is known whatever the variables were before."""
+        assigned = {own: _assigned(own, loop) for own in those if own in first and self.type_of(own) is not None}
+        assigned = {own: nodes for own, nodes in sorted(assigned.items()) if nodes}
+        if not assigned:
+            return
+        probe = Reading(self.reader, self.iterators, (), given={own: [] for own in assigned})
+        probe.iteration(loop, steps, first, state)
+        for own, nodes in assigned.items():
+            seen = probe.given[own]
+            if {id(node) for node in nodes} != {id(node) for node, _, _ in seen}:
+                continue
+            value = first[own]
+            try:
+                with self.reader.code.tried():
+                    for _, other, place in seen:
+                        if other is None or other.type != value.type:
+                            raise Unbounded
+                        value = self.reader.union(value, state, other, place, state)
+            except Unbounded:
+                continue
+            state.values[own] = value
 
     def one_way(self, own: str, loop: Any) -> int:
         """In which direction a loop steps a variable, if it does nothing else with it but look; 0 if that isn't so."""
@@ -305,6 +343,20 @@ def read_touched(
     reading = Reading(reader, iterators, wanted)
     reading.block(items, State())
     return {own: touched for own, touched in reading.found.items() if touched is not None}
+
+
+def _assigned(own: str, loop: Any) -> list[ir.Node]:
+    """All that a loop assigns to a variable; nothing if it changes it in other ways, too."""
+    found = list[ir.Node]()
+    for node in walk(loop):
+        match node:
+            case ir.Assignment(op="=", lvalue=ir.ID(name=name), rvalue=value) if name == own:
+                found.append(value)
+            case ir.UnaryOp(op=op, expr=ir.ID(name=name)) if name == own and op in (*_STEPS, "&"):
+                return []
+            case ir.Assignment(lvalue=ir.ID(name=name)) | ir.Decl(name=name) if name == own:
+                return []
+    return found
 
 
 def _replace(state: State, by: State) -> None:

@@ -91,7 +91,7 @@ def arithmetic(body: ir.Node) -> float:
     match body:
         case ir.ArrayRef():
             return 0.0
-        case ir.BinaryOp() | ir.Assignment():
+        case ir.BinaryOp() | ir.Assignment() | ir.UnaryOp(op="++" | "--" | "p++" | "p--"):
             divides = "/" in body.op or "%" in body.op
             own = _DIVISION / _OPERATION if divides else Fraction(int(body.op != "="))
         case ir.FuncCall():
@@ -181,7 +181,7 @@ def _call(node: ir.FuncCall) -> Fraction:
 def _cycles(node: ir.Node) -> Fraction:
     own = Fraction(0)
     match node:
-        case ir.BinaryOp() | ir.Assignment():
+        case ir.BinaryOp() | ir.Assignment() | ir.UnaryOp(op="++" | "--" | "p++" | "p--"):
             own = _DIVISION if divides(node) else _OPERATION
         case ir.FuncCall():
             own = _call(node)

@@ -18,10 +18,10 @@ INSTRUCTIONS = frozenset(name + kind for name in ("fabs", "copysign", "__builtin
 ROOTS = frozenset(("sqrt", "sqrtf"))
 
 
-def divides(node: ir.BinaryOp | ir.Assignment) -> bool:
+def divides(node: ir.BinaryOp | ir.Assignment | ir.UnaryOp) -> bool:
     """Whether an operation is a division, other than by a power of two that the source spells: that is a shift, or a
     product."""
-    if node.op not in ("/", "%", "/=", "%="):
+    if isinstance(node, ir.UnaryOp) or node.op not in ("/", "%", "/=", "%="):
         return False
     divisor = node.right if isinstance(node, ir.BinaryOp) else node.rvalue
     digits = divisor.value.rstrip("uUlL") if isinstance(divisor, ir.Constant) else ""

@@ -292,3 +292,28 @@ def test_rows_that_compilers_make_too_many_tests_of(others: str, alone: bool) ->
     text = optimize(source.encode(), Options(autodetect=True)).text.decode()
     assert text.count("threads() > 1") == 1
     assert ("&& scopt_threads() > 1\n" in text) is not alone
+
+
+@pytest.mark.parametrize(
+    ("body", "alone"),
+    [
+        # more than compilers unroll; as much as they do; cells, which pointers may reach
+        ("{ float s = 0; for (int k = 0; k < 40; k++) s += w[k] * x[i + k]; y[i] = s; }", True),
+        ("{ float s = 0; for (int k = 0; k < 5; k++) s += w[k] * x[i + k]; y[i] = s; }", False),
+        ("{ y[i] = 0; for (int k = 0; k < 5; k++) y[i] += w[k] * x[i + k]; }", True),
+        # straight code before compilers look for vectors
+        ("for (int j = 0; j < 8; j++) for (int k = 0; k < 8; k++) y[8 * i + k] += w[j] * x[8 * i + k];", True),
+        ("y[i] = w[0] * x[i] + w[1];", False),
+    ],
+)
+def test_loops_that_compilers_do_not_make_by_themselves_gain_on_one_thread(body: str, alone: bool) -> None:
+    source = f"void f(int n, const float w[40], const float *x, float *y) {{ for (int i = 0; i < n; i++) {body} }}"
+    text = optimize(source.encode(), Options(autodetect=True)).text.decode()
+    condition = text[text.index("if (") : text.index("{", text.index("if ("))]
+    assert ("scopt_threads() > 1" not in condition) is alone
+
+
+def test_tiles_of_sweeps_gain_on_one_thread_without_vectors() -> None:
+    """Rows of one colour are no vectors; a cache keeps them all the same."""
+    text = optimize(SWEEPS, Options(autodetect=True)).text.decode()
+    assert text.count(" && scopt_threads() > 1) {") == text.count("#pragma omp parallel")

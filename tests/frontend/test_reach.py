@@ -14,6 +14,7 @@ from scopt.frontend.region.regions import find_autodetected
 from scopt.ir.scop import MemoryTest
 from scopt.options import Options
 
+ROWS = "for (int i = 0; i < n; i++) {"
 FLOATS = "for (int i = 0; i < n; i++) for (int j = 0; j < 24; j++) {"
 # Loops, with a subscript and the type of all variables; those with ~ have bounds that aren't the ends themselves.
 SUBSCRIPTS = [
@@ -38,6 +39,9 @@ SUBSCRIPTS = [
     ("int", "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (j + 9 >= 1)", "j * (j + 1) / 2 * (i + m)"),
     ("int", "for (int i = 0; i < n; i++) { int v = 3; while (v < m * h && v * v < 40) v += 2; if (v < m)", "~v * k"),
     ("int", "for (int i = 0; i < n; i++) { int v = 9; while (v * v > m + i) v -= 2; if (v > 1)", "~v * k"),
+    ("int", f"{ROWS} int v = 0; for (int j = 0; j < m; j++) if (i * j % 5 == 2) v = j;", "~v * h"),
+    ("int", f"{ROWS} int v = 2; for (int j = m; j > 0; j--) if (j % k == 1) v = i - j;", "~v * h"),
+    ("int", f"{ROWS} int v = h; for (int j = 0; j < m; j++) {{ if (j % 3 == 1) v = i * k;", "~v - j"),
     ("int", f"{FLOATS} float q = j * 0.75f - 2.5f; if (q >= 0 && q < m)", "(int)q * h"),
     ("int", f"{FLOATS} double q = j * 0.5 - 3; if (!(q < 0.0 || q > m - 1))", "(int)q * h"),
     ("int", f"{FLOATS} float q = sqrtf(j * 9.0f) / h; int v = q; if (v < m)", "~v * k"),
@@ -121,6 +125,9 @@ def test_what_is_touched_lies_within(tmp_path: Path) -> None:
         ("for (int i = 0; i < n; i++)", "i * h / -2"),
         (f"{FLOATS} int v = 0; while (x[v] < j) v += i; if (v < m)", "v * h"),
         (f"{FLOATS} int v = 0; while (x[v] < j) v++; if (v > m) v = -i * j; if (v < m)", "v * v * h"),
+        (f"{ROWS} int v = 1; for (int j = 0; j < m; j++) if (x[j] > 0) v = 2 * v;", "v * h"),
+        (f"{ROWS} int v = 1; for (int j = 0; j < m; j++) if (x[j] > 0) v = (int)x[j];", "v * h"),
+        (f"{ROWS} int v = 0, w = 0; for (int j = 0; j < m; j++) {{ v = w; w = v - j;", "v * h"),
         (f"{FLOATS} float q = y[i]; if (q < m)", "(int)q * h"),
         (f"{FLOATS} float q = 1; q += y[i]; if (q < m)", "(int)q * h"),
         (f"{FLOATS} float q = y[i]; int v = (int)q; q = j; if (q >= 0 && v < m)", "v * h"),

@@ -85,6 +85,11 @@ def test_other_loops_may_count_with_the_same_variables() -> None:
     assert text.count("for (int i = 0; i < n; i++) { low = a[i] < low") == text.count("for (int i") == 1
 
 
+def test_variables_may_get_their_values_behind_their_declarations() -> None:
+    (text,) = slices("for (int i = 0; i < n; i++) { int j; j = b[i]; if (j < m) y[i] += x[a[j]] WORK; }")
+    assert "int j = b[i]; if (j < m) { low = a[j] < low" in text
+
+
 def test_conditions_stand_around() -> None:
     (text,) = slices("for (int i = 0; i < n; i++) if (b[i] > m) { int j = b[i + 1]; y[i] = x[a[j]] WORK; }")
     assert "if (b[i] > m) { low = a[b[i + 1]]" in text
