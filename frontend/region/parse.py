@@ -14,6 +14,7 @@ from scopt.frontend.syntax.file_parser import FileParser
 from scopt.frontend.syntax.openmp_loops import without_taken
 from scopt.frontend.syntax.passing_statics import with_passing_statics
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS, computing_functions
+from scopt.frontend.syntax.replaceable import replaceable_functions
 from scopt.frontend.syntax.scoping import blocks_around_loops
 from scopt.frontend.syntax.structs import definitions_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
@@ -56,7 +57,8 @@ def parse(
     unit = FileParser(result, source, options)
     ast, openmp = without_taken(unit.parse(), file, result.raw, result.all_macros.keys())
     ast, bare = blocks_around_loops(ast, file) if options.autodetect else (ast, frozenset())
-    computing = computing_functions(ast, const := _const_functions(ast, unit))
+    replaceable = replaceable_functions(ast, result)
+    computing = computing_functions(ast, const := _const_functions(ast, unit), replaceable)
     ast = with_passing_statics(ast, {*const, *computing})
     in_file = tuple(n for n in ast.ext if isinstance(n, ir.FuncDef) and n.coord is not None and n.coord.file == file)
     regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
@@ -92,6 +94,7 @@ def parse(
         structs=definitions_of(ast),
         strict_aliasing="-fno-strict-aliasing" not in options.cpp_flags,
         wrapping=not {"-fwrapv", "-fno-strict-overflow"}.isdisjoint(options.cpp_flags),
+        replaceable=replaceable,
         bare=bare,
         openmp=openmp,
         cold_functions=unit.cold,
