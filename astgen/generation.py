@@ -198,7 +198,7 @@ def _stepping_loops(program: Program, setting: Setting) -> Program:
     """What the user's pragmas ask for stays."""
     if setting.wishes:
         return program
-    nest = without_stepping_vectors(program.scop, program.nest)
+    nest = without_stepping_vectors(program.scop, program.nest, setting.options.machine.vector_bytes)
     return replace(program, nest=nest, loops=nest)
 
 
