@@ -69,16 +69,14 @@ def parse(
     target = target_of(result.macros)
     long_type = "long" if target["long"].size == 8 else "long long"
     functions = {n.decl.name: n for n in ast.ext if isinstance(n, ir.FuncDef)}
-    defined = frozenset(functions) | unit.defined
-    pure = {**dict.fromkeys(computing, "const"), **unit.pure}
     return TranslationUnit(
         source=source,
         file=file,
         ast=ast,
         regions=regions,
-        pure_functions=pure,
+        pure_functions={**dict.fromkeys(computing, "const"), **unit.pure},
         functions=functions,
-        defined_functions=defined,
+        defined_functions=frozenset(functions) | unit.defined,
         user_functions=in_file,
         reserved=frozenset(re.findall(r"[A-Za-z_$][\w$]*", result.text + "\n" + result.raw.text, re.ASCII))
         | result.all_macros.keys()
