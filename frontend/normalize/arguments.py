@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.normalize.expression_types import ExpressionTypes
@@ -23,10 +23,11 @@ Scope = dict[str, Symbol]
 
 
 class Arguments(Struct, frozen=True, eq=False):
-    """In calls of a region."""
+    """In calls of a region. taken: variables that bodies have been put in with, whose addresses calls get."""
 
     tu: TranslationUnit
     region: Region
+    taken: set[str] = field(default_factory=set)
 
     def types(self, scope: Mapping[str, Symbol]) -> ExpressionTypes:
         return ExpressionTypes(scope, self.tu.structs, self.region.symbolic, self.region.types)
@@ -39,12 +40,14 @@ class Arguments(Struct, frozen=True, eq=False):
         if not all(self.has_no_effect(one, scope) for one in walk(argument)):
             return None
         name, types = parameter.name, self.types(scope)
+        argument = self.unqualified(argument, types)
         stays = name not in done.assigned and (types.declared(parameter) is not None or name not in done.through)
         wanted = types.declared(parameter)
         if wanted is None or wanted.layers:
-            if not stays or not self.keeps_value(argument, function, done, scope, whole=wanted is None):
-                return None
-            return argument if self.fits(parameter, argument, scope) else None
+            kept = stays and self.keeps_value(argument, function, done, scope, whole=wanted is None)
+            if kept and self.fits(parameter, argument, scope):
+                return argument
+            return self.copy(parameter, argument, fresh, scope) if wanted is None else None
         if wanted.type.volatile or wanted.type.atomic:
             return None
         value = types.converted(argument, wanted)
@@ -52,6 +55,25 @@ class Arguments(Struct, frozen=True, eq=False):
             return value
         made = renamed_declaration(changeable(parameter), fresh)
         return rebuilt(changed(made, init=value), lambda inner: changed(inner, coord=argument.coord))
+
+    def unqualified(self, argument: Any, types: ExpressionTypes) -> Any:
+        """A pointer without a cast that only changes the qualifiers of what it leads to."""
+        if not isinstance(argument, ir.Cast):
+            return argument
+        wanted, found = types.declared(argument.to_type), types.pointer(argument.expr)
+        same = wanted is not None and wanted.pointer and found is not None and types.lead_to_the_same(wanted, found)
+        return argument.expr if same else argument
+
+    def copy(self, parameter: ir.Decl, argument: Any, fresh: str, scope: Scope) -> Any | None:
+        """A variable with the value of a structure; None where that is none."""
+        types = Types(scope, self.tu.structs)
+        here, there = types.declared(parameter), types.of(argument)
+        if there is None or there.layers or not here.composite or here.struct is not there.struct:
+            return None
+        if any(one.type.volatile or one.type.atomic for one in (here, there)):
+            return None
+        made = changed(renamed_declaration(changeable(parameter), fresh), init=argument)
+        return rebuilt(made, lambda inner: changed(inner, coord=argument.coord))
 
     def placed(self, argument: Any, fresh: Callable[[str], str], scope: Scope) -> tuple[list[ir.Decl], Any] | None:
         """A pointer to an element of which another one is given by what is computed in front of the call: declarations
@@ -155,7 +177,11 @@ class Arguments(Struct, frozen=True, eq=False):
     def may_change(self, name: str, symbol: Symbol) -> bool:
         """Whether somebody who doesn't name a variable may write it."""
         ranks = {name: POINTER} if leads_elsewhere(symbol) else {}
-        taken = symbol.address_taken or name in taken_in(facts_of(self.tu, self.region.function), ranks)
+        taken = (
+            symbol.address_taken
+            or name in self.taken
+            or name in taken_in(facts_of(self.tu, self.region.function), ranks)
+        )
         return taken or symbol.static or symbol.kind not in ("local", "parameter")
 
     def read_by(self, node: Any, scope: Scope) -> frozenset[str] | None:

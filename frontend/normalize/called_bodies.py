@@ -16,23 +16,21 @@ from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.normalize.arguments import Arguments, Scope, changeable
+from scopt.frontend.normalize.fit_functions import Meanings, fit_function, is_table
 from scopt.frontend.normalize.initializers import assigned_list, is_list, zeroed_list
-from scopt.frontend.normalize.inlining import direct, looked_into, parameters_of, returns_nothing
+from scopt.frontend.normalize.inlining import direct, parameters_of, returns_nothing
 from scopt.frontend.normalize.returns import without_returns
 from scopt.frontend.normalize.whole_runs import is_long
-from scopt.frontend.syntax.purity import is_fixed
 from scopt.frontend.syntax.scoping import renamed_declaration
-from scopt.frontend.syntax.structs import Types, reference_of
+from scopt.frontend.syntax.structs import Types
 from scopt.frontend.syntax.symbols import Symbol, symbol_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
-from scopt.ir.effects import effects, opaque_words
-from scopt.ir.walks import changed, copied, rebuilt, replaced, same_items, same_tree, walk
+from scopt.ir.effects import effects
+from scopt.ir.walks import changed, copied, rebuilt, replaced, same_items, walk
 
 # Functions in functions; nodes that a region gets in the place of calls.
 _DEEPEST = 6
 _LONGEST = 2500
-_NEVER = (ir.Goto, ir.Label, ir.Switch, ir.InitList, ir.Pragma, ir.FuncDef, ir.Typedef, ir.CompoundLiteral)
-
 Sink = Callable[[Any], Any]
 
 
@@ -47,55 +45,18 @@ class Called(Struct, frozen=True):
 def with_called_bodies(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol]) -> Called:
     """symbols: what names mean where the region begins."""
     calls = {node.name.name for node in walk(*region.items) if isinstance(node, ir.FuncCall) and _is_named(node)}
-    if not any(_has_body(tu, name) for name in calls):
+    if all(fit_function(tu, name) is None for name in calls):
         return Called(region.items)
     own = frozenset(
         node.name
         for node in walk(region.function)
         if isinstance(node, (ir.Decl, ir.Typedef, ir.Enumerator)) and node is not region.function.decl and node.name
     )
-    bodies = _Bodies(tu, region, own, Arguments(tu, region))
+    bodies = _Bodies(tu, region, Meanings(tu, region, own), Arguments(tu, region))
     items = bodies.items(region.items, dict(symbols), ())
     if same_items(items, region.items) or is_long(items, symbols, region.symbolic):
         return Called(region.items)
     return Called(tuple(items), frozenset(bodies.names))
-
-
-def has_body_of_statements(function: ir.FuncDef, final: bool) -> bool:
-    """Whether a function has a body that may stand in the place of a call, as far as its statements tell.
-    final: as in `is_fixed`."""
-    if not is_fixed(function, final) or function.param_decls:
-        return False
-    listed = {one for node in walk(function.body) if is_list(node) for one in walk(node.init)}
-    for node in walk(function.body):
-        if isinstance(node, _NEVER) and not (isinstance(node, ir.InitList) and node in listed):
-            return False
-        if isinstance(node, ir.FuncCall) and opaque_words(node) is not None:
-            return False
-        if isinstance(node, (ir.Struct, ir.Union)) and node.decls is not None:
-            return False
-        if isinstance(node, ir.Enum) and node.values is not None:
-            return False
-        if isinstance(node, ir.Decl) and (node.name is None or isinstance(node.type, ir.FuncDecl)):
-            return False
-        if isinstance(node, ir.Decl) and node.storage and not _is_constant(node):
-            return False
-    return True
-
-
-def _has_body(tu: TranslationUnit, name: str) -> bool:
-    return tu.worked_out("body", lambda: _may_stand_in(tu, name), name)
-
-
-def _may_stand_in(tu: TranslationUnit, name: str) -> bool:
-    function = tu.functions.get(name)
-    if function is None or name in tu.pure_functions or looked_into(tu, name):
-        return False
-    if not has_body_of_statements(function, tu.final):
-        return False
-    if any(True for _ in tu.openmp.below((function.body,))) or any(one.function is function for one in tu.regions):
-        return False
-    return without_returns(function.body.block_items or (), lambda value: ir.EmptyStatement()) is not None
 
 
 def _is_named(node: ir.FuncCall) -> bool:
@@ -103,12 +64,11 @@ def _is_named(node: ir.FuncCall) -> bool:
 
 
 class _Bodies(Struct, eq=False):
-    """own: names that the region's function declares; others mean in it what they mean in all of the file. names: of
-    what has been put in. nodes: how many of them."""
+    """names: of what has been put in. nodes: how many of them."""
 
     tu: TranslationUnit
     region: Region
-    own: frozenset[str]
+    meanings: Meanings
     arguments: Arguments
     names: set[str] = field(default_factory=set)
     nodes: int = 0
@@ -139,10 +99,16 @@ class _Bodies(Struct, eq=False):
                 before, cond = self.expression(node.cond, scope, stack)
                 node = node if cond is node.cond else changed(node, cond=cond)
                 return [*before, self.with_part(self.with_part(node, "iftrue", scope, stack), "iffalse", scope, stack)]
-            case ir.Decl() if stack and is_list(node) and (made := self.assigned(node, scope)):
+            case ir.Decl() if stack and is_list(node) and not node.storage and (made := self.assigned(node, scope)):
                 return [*self.items(made, scope, stack)]
             case ir.Decl():
                 return self.declaration(node, scope, stack)
+            case ir.Switch():
+                before, cond = self.expression(node.cond, scope, stack)
+                node = node if cond is node.cond else changed(node, cond=cond)
+                return [*before, self.with_part(node, "stmt", scope, stack)]
+            case ir.Case() | ir.Default():
+                return [changed(node, stmts=[self.labelled(one, scope, stack) for one in node.stmts or ()])]
             case ir.FuncCall():
                 if (found := self.call(node, None, scope, stack)) is not None:
                     return found
@@ -154,7 +120,9 @@ class _Bodies(Struct, eq=False):
             case _:
                 return [node]
         before, made = self.expression(node, scope, stack)
-        return [*before, made]
+        # With variables for arguments a call may be another one.
+        called = self.call(made, None, scope, stack) if before and isinstance(made, ir.FuncCall) else None
+        return [*before, *([made] if called is None else called)]
 
     def assigned(self, node: ir.Decl, scope: Scope) -> list[Any]:
         """A variable with a list of values, as `scopt.frontend.normalize.initializers` has it."""
@@ -162,6 +130,13 @@ class _Bodies(Struct, eq=False):
         made = assigned_list(node, types) or zeroed_list(node, types, taken, self.region.symbolic)
         self.names |= {one.name for one in walk(*made) if isinstance(one, ir.Decl)}
         return made
+
+    def labelled(self, node: Any, scope: Scope, stack: tuple[str, ...]) -> Any:
+        """A statement behind a label, in one."""
+        if isinstance(node, ir.Decl):
+            return node
+        made = self.statement(node, dict(scope), stack)
+        return made[0] if len(made) == 1 else ir.Compound(made, node.coord)
 
     def with_part(self, node: Any, name: str, scope: Scope, stack: tuple[str, ...]) -> Any:
         part = getattr(node, name)
@@ -233,13 +208,13 @@ class _Bodies(Struct, eq=False):
 
     def value(self, node: ir.FuncCall, scope: Scope, stack: tuple[str, ...]) -> tuple[list[Any], Any] | None:
         """The statements that find what a call returns, and the variable that has it; None where the call stays."""
-        function = self.function(node, stack)
+        function = self.function(node, scope, stack)
         if function is None or returns_nothing(function.decl.type):
             return None
         name = self.fresh(node.name.name)
         result = ir.ID(name, node.coord)
         inner = function.decl.type.type
-        if not isinstance(inner, ir.TypeDecl) or not isinstance(inner.type, ir.IdentifierType):
+        if not isinstance(inner, ir.TypeDecl) or not isinstance(inner.type, (ir.IdentifierType, ir.Struct)):
             return None
         declared = changed(inner, declname=name, quals=[], coord=node.coord)
         decl = ir.Decl(name, [], [], [], [], declared, None, None, node.coord)
@@ -249,17 +224,16 @@ class _Bodies(Struct, eq=False):
             return None
         return [decl, *made], copied(result)
 
-    def function(self, node: ir.FuncCall, stack: tuple[str, ...]) -> ir.FuncDef | None:
+    def function(self, node: ir.FuncCall, scope: Scope, stack: tuple[str, ...]) -> ir.FuncDef | None:
         """The function whose body may stand in a call's place."""
-        name = node.name.name if _is_named(node) else ""
-        if name in self.own or name in stack or len(stack) >= _DEEPEST or not _has_body(self.tu, name):
+        if not _is_named(node) or node.name.name in stack or len(stack) >= _DEEPEST:
             return None
-        return self.tu.functions[name]
+        return self.meanings.function(node, scope)
 
     def call(self, node: ir.FuncCall, sink: Sink | None, scope: Scope, stack: tuple[str, ...]) -> list[Any] | None:
         """The statements in a call's place; None where it stays. sink: makes a statement of the value; None if nobody
         asks for it."""
-        function = self.function(node, stack)
+        function = self.function(node, scope, stack)
         if function is None:
             return None
         declared, parameters = function.decl.type, parameters_of(function)
@@ -268,9 +242,9 @@ class _Bodies(Struct, eq=False):
             return None
         types = self.arguments.types(scope)
         wanted = None if returns_nothing(declared) else types.declared(declared.type)
-        if sink is not None and (wanted is None or wanted.layers):
+        if sink is not None and (wanted.layers if wanted is not None else not self.is_structure(declared.type, scope)):
             return None
-        if not self.means_the_same(function, parameters, scope):
+        if not self.meanings.same(function, parameters, scope):
             return None
         kept, tried = set(self.names), self.nodes
         done = effects(function.body)
@@ -301,15 +275,24 @@ class _Bodies(Struct, eq=False):
             made = self.arguments.types(inner).converted(value, wanted)
             return copied(sink(made if made is not None else value))
 
-        statements = without_returns(body, returned)
+        statements = without_returns(body, returned, lambda: self.fresh("left"))
         self.nodes += sum(1 for _ in walk(*body))
-        if statements is None or self.nodes > _LONGEST:
+        if self.nodes > _LONGEST:
             self.names, self.nodes = kept, tried
             return None
+        inner.update({one.name: symbol_of(one, inner) for one in walk(*statements) if isinstance(one, ir.Decl)})
+        self.arguments.taken.update(effects(*statements).taken & self.names)
         # Names are new, so that no block has to keep them apart.
         made = self.items(statements, inner, (*stack, node.name.name))
+        if not effects(*made).taken.isdisjoint(set(names.values())):  # in a call that has stayed
+            self.names, self.nodes = kept, tried
+            return None
         scope.update({name: inner[name] for name in self.names & inner.keys()})
         return [*before, *made]
+
+    def is_structure(self, declared: Any, scope: Scope) -> bool:
+        typed = Types(scope, self.tu.structs).declared(declared)
+        return typed.composite and not (typed.type.volatile or typed.type.atomic)
 
     def put_in(self, item: Any, values: Mapping[str, Any], names: Mapping[str, str], call: Any) -> Any:
         """A function's statement with arguments in the place of parameters, and other names."""
@@ -324,7 +307,8 @@ class _Bodies(Struct, eq=False):
                 case ir.ID(name=name) if name in names:
                     return changed(node, name=names[name])
                 case ir.Decl(name=str(name)) if name in names:
-                    return changed(renamed_declaration(node, names[name]), storage=[])
+                    storage = ["static"] if is_table(node) else []
+                    return changed(renamed_declaration(node, names[name]), storage=storage)
             return node
 
         made = replaced(rebuilt(item, named), change)
@@ -334,65 +318,3 @@ class _Bodies(Struct, eq=False):
         made = next(one for k in count(2) if (one := f"{name}_{k}") not in self.tu.reserved and one not in self.names)
         self.names.add(made)
         return made
-
-    # --- what names and parameters mean -------------------------------------------------------------------------------
-
-    def means_the_same(self, function: ir.FuncDef, parameters: Sequence[ir.Decl], scope: Scope) -> bool:
-        """Whether a function's body means in the region what it means where it stands, and nothing asks for its
-        variables' addresses."""
-        known = {one.name for one in parameters}
-        declared = [one for one in walk(function.body) if isinstance(one, ir.Decl)]
-        local = {one.name for one in declared}
-        if local & known or any(name in scope and scope[name].kind == "global" for name in local):
-            return False
-        types = {one.name: one.type for one in declared}
-        if any(_is_special(one) or not same_tree(one.type, types[one.name]) for one in declared):
-            return False
-        pointers = {one.name for one in parameters if isinstance(one.type, (ir.PtrDecl, ir.ArrayDecl))}
-        nodes = list(walk(function.body))
-        called = {id(one.name) for one in nodes if isinstance(one, ir.FuncCall)}
-        for one in nodes:
-            if isinstance(one, ir.UnaryOp) and one.op in ("&", "sizeof", "_Alignof", "__alignof__"):
-                inside = one.expr if one.op == "&" else None
-                if inside is None or isinstance(inside, ir.ID) or _base(inside) not in pointers | self.globals(scope):
-                    return False
-            if isinstance(one, ir.IdentifierType) and not self.own.isdisjoint(one.names):
-                return False
-            if not isinstance(one, ir.ID) or one.name in known or one.name in local:
-                continue
-            if one.name in self.own or (id(one) not in called and not self.is_of_the_file(one.name, scope)):
-                return False
-        return True
-
-    def globals(self, scope: Scope) -> set[str]:
-        return {name for name, symbol in scope.items() if symbol.kind == "global"} - self.own
-
-    def is_of_the_file(self, name: str, scope: Scope) -> bool:
-        symbol = scope.get(name)
-        if name in self.region.symbolic or symbol is None or symbol.type.volatile or symbol.thread_local:
-            return False
-        return symbol.kind in ("global", "enum-constant", "typedef", "type")
-
-
-def _is_constant(node: ir.Decl) -> bool:
-    """Whether a local is a number that has the same value in all calls, so that each call may have one of its own."""
-    inner = node.type
-    number = isinstance(inner, ir.TypeDecl) and isinstance(inner.type, ir.IdentifierType) and "const" in inner.quals
-    valued = node.init is not None and not isinstance(node.init, ir.InitList)
-    return number and valued and list(node.storage) == ["static"]
-
-
-def _is_special(node: ir.Decl) -> bool:
-    """Whether a local is an array whose extents are no constants, or volatile."""
-    inner: Any = node.type
-    while isinstance(inner, ir.ArrayDecl):
-        if inner.dim is None or any(isinstance(one, ir.ID) for one in walk(inner.dim)):
-            return True
-        inner = inner.type
-    quals = getattr(inner, "quals", None) or ()
-    return "volatile" in quals or "_Atomic" in quals
-
-
-def _base(node: Any) -> str:
-    base = reference_of(node).base
-    return base.name if isinstance(base, ir.ID) else ""

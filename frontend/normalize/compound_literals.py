@@ -15,8 +15,8 @@ _BODIES = ("stmt", "iftrue", "iffalse")
 
 
 def without_compound_literals(items: Iterable[Any], reserved: Collection[str]) -> tuple[Any, ...]:
-    """The statements without such that declarations or assignments get their values from. reserved: names that new
-    variables must not have."""
+    """The statements without such that declarations, assignments or results get their values from. reserved: names that
+    new variables must not have."""
     items = tuple(items)
     if not any(isinstance(node, ir.CompoundLiteral) for node in walk(*items)):
         return items
@@ -29,6 +29,10 @@ def without_compound_literals(items: Iterable[Any], reserved: Collection[str]) -
                 name = next(made for k in numbers if (made := f"made_{k}") not in taken)
                 plain = ir.Decl(None, [], [], [], [], kind.type, values, None, node.coord)
                 return [renamed_declaration(plain, name), changed(node, rvalue=ir.ID(name, node.coord))]
+            case ir.Return(expr=ir.CompoundLiteral(type=kind, init=values)) if _is_one(kind):
+                name = next(made for k in numbers if (made := f"made_{k}") not in taken)
+                plain = ir.Decl(None, [], [], [], [], kind.type, values, None, node.coord)
+                return [renamed_declaration(plain, name), changed(node, expr=ir.ID(name, node.coord))]
         return [node]
 
     def change(node: Any) -> Any:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.frontend.normalize.expression_types import ExpressionTypes
-from scopt.frontend.syntax.purity import VALUE_FUNCTIONS, is_fixed
+from scopt.frontend.syntax.purity import VALUE_FUNCTIONS, is_own
 from scopt.frontend.syntax.symbols import Symbol, symbol_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.effects import STEPS
@@ -50,7 +50,7 @@ def inlined_calls(
 
 def looked_into(tu: TranslationUnit, name: str) -> bool:
     function = tu.functions.get(name)
-    if function is None or not is_fixed(function, tu.final) or (statement := _statement(function)) is None:
+    if function is None or not is_own(function, tu.replaceable) or (statement := _statement(function)) is None:
         return False
     return name not in tu.pure_functions or _is_offset(function, statement)
 

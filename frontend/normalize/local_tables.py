@@ -36,10 +36,14 @@ def with_static_tables(items: Iterable[Any], scope: Mapping[str, Symbol]) -> tup
         constant = isinstance(node, ir.Decl) and isinstance(node.init, ir.InitList) and not node.storage
         if not constant or not isinstance(node.type, ir.ArrayDecl) or not shape_of(node, scope).type.const:
             return node
-        plain = all(isinstance(one, _VALUES) and not _takes(one) for one in walk(node.init))
-        return changed(node, storage=["static"]) if plain else node
+        return changed(node, storage=["static"]) if lists_constants(node.init) else node
 
     return tuple(rebuilt(item, change) for item in items)
+
+
+def lists_constants(values: ir.InitList) -> bool:
+    """Whether a list has no values but constants."""
+    return all(isinstance(one, _VALUES) and not _takes(one) for one in walk(values))
 
 
 def _takes(node: Any) -> bool:

@@ -7,7 +7,7 @@ bounds, and the parts of the file that ``#if`` chooses.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from scopt import ir
-from scopt.frontend.normalize.called_bodies import has_body_of_statements
+from scopt.frontend.normalize.fit_functions import has_body_of_statements, written_out
 from scopt.frontend.normalize.memory_calls import MEMORY_CALLS
 from scopt.frontend.syntax.declared_sizes import macro_sizes
 from scopt.frontend.syntax.mentioned import identifiers
@@ -146,15 +146,15 @@ class _Places(Struct, frozen=True):
 
 def _places(tu: TranslationUnit) -> _Places:
     """Of what a file declares; of the names inside functions, constants alone."""
-    return tu.worked_out("places", lambda: _places_below(tu.ast.ext))
+    return tu.worked_out("places", lambda: _places_below(tu))
 
 
-def _places_below(nodes: Iterable[Any]) -> _Places:
+def _places_below(tu: TranslationUnit) -> _Places:
     found = _Places()
-    todo: list[tuple[Any, bool]] = [(node, False) for node in nodes]
+    todo: list[tuple[Any, bool]] = [(node, False) for node in tu.ast.ext]
     while todo:
         node, local = todo.pop()
-        if isinstance(node, ir.Enumerator) or (isinstance(node, ir.FuncDef) and _may_stand_in(node)):
+        if isinstance(node, ir.Enumerator) or (isinstance(node, ir.FuncDef) and _may_stand_in(tu, node)):
             name = node.name if isinstance(node, ir.Enumerator) else node.decl.name
             if node.coord is not None:
                 last = node.coord.line if isinstance(node, ir.Enumerator) else lines_of(node, node.coord.file)[-1]
@@ -166,10 +166,10 @@ def _places_below(nodes: Iterable[Any]) -> _Places:
     return found
 
 
-def _may_stand_in(function: ir.FuncDef) -> bool:
+def _may_stand_in(tu: TranslationUnit, function: ir.FuncDef) -> bool:
     """Whether a function's body may take the place of a call."""
     one_statement = [type(item) for item in function.body.block_items or ()] in ([ir.Return], [ir.Assignment])
-    return one_statement or has_body_of_statements(function, final=True)
+    return one_statement or has_body_of_statements(written_out(function, tu.reserved), tu.replaceable)
 
 
 def _declaration(tu: TranslationUnit, place: _Place) -> frozenset[str]:

@@ -14,6 +14,7 @@ from scopt.frontend.syntax.file_parser import FileParser
 from scopt.frontend.syntax.openmp_loops import without_taken
 from scopt.frontend.syntax.passing_statics import with_passing_statics
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS, computing_functions
+from scopt.frontend.syntax.replaceable import replaceable_functions
 from scopt.frontend.syntax.scoping import blocks_around_loops
 from scopt.frontend.syntax.structs import definitions_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
@@ -24,8 +25,6 @@ from scopt.frontend.text.tokens import pragma_token
 from scopt.ir.ctypes import target_of
 from scopt.options import SCHEDULERS, Options
 
-# Words of attributes by which another definition may take a function's place.
-_WEAK = re.compile(r"\b(?:__)?(?:weak|ifunc|alias|weakref)(?:__)?\b")
 # C's keywords, and `main`: names that nothing of our own may have.
 _C_WORDS = frozenset(
     """
@@ -58,8 +57,8 @@ def parse(
     unit = FileParser(result, source, options)
     ast, openmp = without_taken(unit.parse(), file, result.raw, result.all_macros.keys())
     ast, bare = blocks_around_loops(ast, file) if options.autodetect else (ast, frozenset())
-    final = "-fno-semantic-interposition" in options.cpp_flags and _WEAK.search(result.text) is None
-    computing = computing_functions(ast, const := _const_functions(ast, unit), final=final)
+    replaceable = replaceable_functions(ast, result)
+    computing = computing_functions(ast, const := _const_functions(ast, unit), replaceable)
     ast = with_passing_statics(ast, {*const, *computing})
     in_file = tuple(n for n in ast.ext if isinstance(n, ir.FuncDef) and n.coord is not None and n.coord.file == file)
     regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
@@ -93,7 +92,7 @@ def parse(
         structs=definitions_of(ast),
         strict_aliasing="-fno-strict-aliasing" not in options.cpp_flags,
         wrapping=not {"-fwrapv", "-fno-strict-overflow"}.isdisjoint(options.cpp_flags),
-        final=final,
+        replaceable=replaceable,
         bare=bare,
         openmp=openmp,
         cold_functions=unit.cold,

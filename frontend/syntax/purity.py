@@ -64,14 +64,15 @@ _HARMLESS = (
     ir.Struct,
     ir.NamedInitializer,
     ir.Enum,
+    ir.CompoundLiteral,
 )
 _OPERATORS = frozenset({"+", "-", "!", "~", "sizeof"})
 # Calls that copy bytes: of one local to another one, as those that look at a floating-point number's bits.
 _COPYING = frozenset(prefix + name for name in ("memcpy", "memmove") for prefix in ("", "__builtin_"))
 
 
-def computing_functions(ast: ir.FileAST, known: Collection[str], *, final: bool = False) -> frozenset[str]:
-    """Names of the functions with a body that only compute a value. known: others that do. final: see `is_fixed`.
+def computing_functions(ast: ir.FileAST, known: Collection[str], replaceable: Collection[str]) -> frozenset[str]:
+    """Names of the functions with a body that only compute a value. known: others that do.
 
     Only those that nobody can put another function in the place of. They read their parameters,
     locals and constant tables, write their locals, and call functions of the same kind; loops in them are taken to end,
@@ -83,13 +84,14 @@ def computing_functions(ast: ir.FileAST, known: Collection[str], *, final: bool 
     ]
     constants = {node.name: _rank(node.type) for node in declared if _is_constant(node)}
     constants.update((name, 0) for node in ast.ext for name in _enumerators(node))
-    found = _Functions(functions, frozenset(known), constants, frozenset(node.name for node in declared), final)
-    return frozenset(name for name, function in functions.items() if is_fixed(function, final) and found.computes(name))
+    variables = frozenset(node.name for node in declared)
+    found = _Functions(functions, frozenset(known), constants, variables, frozenset(replaceable))
+    return frozenset(name for name in functions if found.computes(name))
 
 
 class _Functions(Struct, eq=False):
     """functions: those with a body. constants: names at file scope whose values never change, with their ranks.
-    variables: all names of objects. final: see `is_fixed`.
+    variables: all names of objects. replaceable: functions that others may be put in the place of.
 
     results: what is known so far; None: being looked at.
     """
@@ -98,7 +100,7 @@ class _Functions(Struct, eq=False):
     known: frozenset[str]
     constants: Mapping[str, int]
     variables: frozenset[str]
-    final: bool
+    replaceable: frozenset[str] = frozenset()
     results: dict[str, bool | None] = field(default_factory=dict)
 
     def computes(self, name: str) -> bool:
@@ -108,7 +110,9 @@ class _Functions(Struct, eq=False):
         if function is None:
             return name in self.known
         self.results[name] = None
-        self.results[name] = is_fixed(function, self.final) and _takes_values(function) and self.body_computes(function)
+        self.results[name] = (
+            is_own(function, self.replaceable) and _takes_values(function) and self.body_computes(function)
+        )
         return self.results[name] is True
 
     def body_computes(self, function: Any) -> bool:
@@ -189,12 +193,15 @@ def _looked_into(node: Any) -> list[tuple[str, Any]]:
     return list(node.children())
 
 
-def is_fixed(function: Any, final: bool = False) -> bool:
-    """Whether nobody can put another function in the place of one. final: nor of external ones, as the build says."""
-    return (
-        final
-        or "static" in (function.decl.storage or ())
-        or any(word in ("inline", "__inline", "__inline__") for word in function.decl.funcspec or ())
+def is_own(function: Any, replaceable: Collection[str]) -> bool:
+    """Whether a call by its name calls a function of the file. replaceable: those that others may be put in the place
+    of."""
+    return is_fixed(function) or function.decl.name not in replaceable
+
+
+def is_fixed(function: Any) -> bool:
+    return "static" in (function.decl.storage or ()) or any(
+        word in ("inline", "__inline", "__inline__") for word in function.decl.funcspec or ()
     )
 
 

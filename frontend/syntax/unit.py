@@ -88,8 +88,8 @@ class TranslationUnit(Struct, frozen=True, eq=False):
       said to run rarely.
     structs: definitions of structures and unions by ``struct tag``.
     strict_aliasing: objects of different types don't overlap, which ``-fno-strict-aliasing`` denies. wrapping: signed
-      arithmetic wraps around, as ``-fwrapv`` says. final: no other function takes the place of an external one, as
-      ``-fno-semantic-interposition`` says.
+      arithmetic wraps around, as ``-fwrapv`` says.
+    replaceable: functions with a body that others may be put in the place of when a program is linked or loaded.
     openmp: the pragmas of OpenMP above loops, which the tree hasn't got any more, and what stays below others.
     known: what `worked_out` keeps, which takes a while and isn't always needed.
     """
@@ -116,7 +116,7 @@ class TranslationUnit(Struct, frozen=True, eq=False):
     structs: Mapping[str, Any] = field(default_factory=dict)
     strict_aliasing: bool = True
     wrapping: bool = False
-    final: bool = False
+    replaceable: frozenset[str] = frozenset()
     openmp: Openmp = field(default_factory=Openmp)
     known: dict[tuple[str, object], Any] = field(default_factory=dict)
 

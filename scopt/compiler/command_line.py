@@ -138,13 +138,6 @@ class Command(NamedTuple):
         """Which of these flags is given last, empty if none is."""
         return next((flag for flag in reversed(self.flags) if flag in flags), "")
 
-    @property
-    def for_libraries(self) -> bool:
-        """Whether other objects' functions may take the place of what is compiled, as in shared libraries."""
-        libraries = ("-fPIC", "-fpic")
-        place = self.last(*libraries, "-fPIE", "-fpie", "-fno-PIC", "-fno-pic", "-fno-PIE", "-fno-pie")
-        return place in libraries or self.has("-shared", "-fsemantic-interposition")
-
     def words(self, *kinds: Kind) -> list[str]:
         """The words of all arguments of some kinds, of all kinds if none is named."""
         return [word for a in self.arguments if a.kind in kinds or not kinds for word in a.words]

@@ -26,9 +26,6 @@ _KNOWN_TO_SCOPT = (*_KNOWN_WITH_VALUE, "-std=", "-ansi", "-nostdinc", "-undef", 
 # What these expand to depends on how the compiler reads the file, which is not as it reads the user's own.
 _UNSTABLE = re.compile(rb"__BASE_FILE__|__TIMESTAMP__|__has_embed|#[ \t]*embed|\binclude_next\b")
 
-# No other object's function takes the place of one of this file.
-_FINAL = "-fno-semantic-interposition"
-
 _PARALLEL_MAKE = re.compile(r"--jobserver|(?:^|\s)-j(?:\s|$)")
 
 
@@ -125,8 +122,6 @@ def _scopt_arguments(command: Command, settings: Settings) -> list[str]:
         (known if taken else others).extend(words)
     compiler = shlex.join([*settings.compiler, *others])
     within = f"--file-budget={settings.seconds * FILE_BUDGET_SHARE:g}"
-    if not command.for_libraries:
-        known.append(_FINAL)  # compilers inline such functions, too
     return ["--autodetect", "--line-directives", f"--budget={BUDGET}", within, f"--cc={compiler}", *known]
 
 

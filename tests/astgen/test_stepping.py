@@ -26,9 +26,17 @@ SCOP = scop_of("for (i = 0; i < n; i++) x[i] = 0;")
 )
 def test_loops_that_step_are_no_vector_loops(step: int, mark: LoopMark, left: LoopMark | None) -> None:
     loop = For("i", Const(0), Name("n"), step, Block((Call("S0", (Name("i"),)),)), mark)
-    (made,) = without_stepping_vectors(SCOP, LoopNest(Block((loop,)))).body.items
+    (made,) = without_stepping_vectors(SCOP, LoopNest(Block((loop,))), 64).body.items
     assert isinstance(made, For)
     assert made.mark == (mark if left is None else left)
+
+
+@pytest.mark.parametrize(("last", "vectors"), [(2, False), (3, True), (4, False), (7, True), (8, True)])
+def test_few_iterations_fill_no_vector(last: int, vectors: bool) -> None:
+    loop = For("i", Const(0), Const(last), 1, Block((Call("S0", (Name("i"),)),)), LoopMark(simd=True))
+    (made,) = without_stepping_vectors(SCOP, LoopNest(Block((loop,))), 64).body.items
+    assert isinstance(made, For)
+    assert made.mark.simd is vectors
 
 
 @pytest.mark.parametrize(

@@ -84,13 +84,6 @@ def test_what_does_not(flag: str) -> None:
     assert not read_command([flag, "-c", "a.c"]).straight
 
 
-@pytest.mark.parametrize(
-    ("flags", "library"), [("", False), ("-fPIE", False), ("-fPIC", True), ("-fPIC -fno-pic", False), ("-shared", True)]
-)
-def test_what_goes_into_libraries(flags: str, library: bool) -> None:
-    assert read_command(f"-O2 {flags} -c k.c".split()).for_libraries == library
-
-
 def test_flags_for_the_preprocessor() -> None:
     text = (
         "-O2 -g3 -Wall -I a -Ib -DX=1 -MD -MF d -Wp,-MD,f,-DY -Wp,-MMD,g -std=c99 -fwrapv "
