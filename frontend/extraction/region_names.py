@@ -210,12 +210,16 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     _take_rows(tu, symbols, found)
     if found:
         members.items = distinct(plain_pointers(members.items))
-    cells = hoist_cells(members, pointers_read_before(facts_of(tu, region.function), region))
+    read_before = pointers_read_before(facts_of(tu, region.function), region)
+    cells = hoist_cells(members, read_before)
     behind = members.run()[len(found) :] if cells else ()
     if behind:  # what loops up to such a cell load
         members.items = distinct(plain_pointers(members.items))
     if found or cells or not same_items(before, items):  # what is computed from members is computed from names now
         members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
+    while cells and (deeper := hoist_cells(members, read_before)):  # in loops whose bounds are the values of cells
+        members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
+        cells = (*cells, *deeper)
     _take_rows(tu, symbols, behind)
     hoisted = (*tables, *stages.values, *sizes, *found, *cells, *behind, *_places_and_products(members, region))
     # From here on accesses and the like are told by their nodes.
