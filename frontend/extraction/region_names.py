@@ -38,6 +38,7 @@ from scopt.frontend.normalize.local_tables import with_static_tables, without_ta
 from scopt.frontend.normalize.loops_by_rows import with_loops_by_rows
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.memory_calls import with_memory_loops
+from scopt.frontend.normalize.named_numbers import with_named_numbers
 from scopt.frontend.normalize.normal import normalized, straight_before
 from scopt.frontend.normalize.outer_products import with_outer_products
 from scopt.frontend.normalize.picked_rows import with_picked_rows
@@ -79,7 +80,7 @@ class RegionNames(Struct, frozen=True, eq=False):
     hoisted: sizes, members and products that variables of their own stand for. whole: bases whose structures are one
       cell each, whatever the member. narrowed: it computes with narrower types than the source says,
       or anew what an iteration of the source hands on to the next one, or goes through the blocks
-      of a stage. required: variables that mustn't be negative.
+      of a stage. required: variables that mustn't be negative. numbers: those that have to have a value.
     distances: as in `StageLoops`. exchanged: what is known of pointers that iterations exchange. blocks: those that
       are executed as a whole.
     """
@@ -97,6 +98,7 @@ class RegionNames(Struct, frozen=True, eq=False):
     required: tuple[str, ...] = ()
     distances: tuple[tuple[Any, int], ...] = ()
     exchanged: ExchangedPointers = ExchangedPointers(())
+    numbers: Mapping[str, int] = {}
     blocks: frozenset[Any] = frozenset()
 
     def in_blocks(self) -> RegionNames:
@@ -180,7 +182,8 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
     exchanged, anew = _normal(tu, replace(region, items=called.items), outer, read_after)
     plain_items, lengths = with_loops_by_rows(exchanged.items, tu.reserved, outer) if by_rows else (exchanged.items, ())
-    unique = _named_once(tu, _plain_statements(tu, region, plain_items, outer), outer)
+    plain_items, numbers = with_named_numbers(_plain_statements(tu, region, plain_items, outer), outer)
+    unique = _named_once(tu, plain_items, outer)
     items, constants, tables = without_tables(unique.items, unique.declared, outer, tu.reserved | ISL_WORDS)
     _refuse_visible(region)
     symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}, **constants}
@@ -232,7 +235,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
-    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, exchanged)
+    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, exchanged, numbers)
     return RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted).in_blocks()
 
 

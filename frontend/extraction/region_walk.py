@@ -102,6 +102,8 @@ class RegionWalk(Struct, frozen=True, eq=False):
             negative = condition(ir.BinaryOp("<", ir.ID(name), ir.Constant("int", "0")), scope)
             if not scope.assume(negative):
                 raise self.names.refuse("loop.step", "the loop's step is not a constant", self.names.items[0])
+        for name, value in self.names.numbers.items():
+            scope.assume(condition(ir.BinaryOp("!=", ir.ID(name), ir.Constant("int", str(value))), scope))
 
     def sequence(self, items: Iterable[Any], place: Place) -> Tree | None:
         parts = [tree for item in items if (tree := self.visit(item, place)) is not None]
