@@ -125,9 +125,8 @@ class RowSums(Struct, frozen=True, eq=False):
         element = self.type.bits // 8
         for row in range(self.rows if self.streamed else 0):
             dense = f"row{row}_1 - row{row}_0 == count && count < {self.streamed}"
-            place = f"row{row}_0 + ({dense} ? {self.width} * (count + k) : k)"
             for first in range(0, self.width * self.lanes, _LINE // element):
-                yield f"__builtin_prefetch({place}{f' + {first}' if first else ''});"
+                yield f"__builtin_prefetch(row{row}_0 + ({dense} ? {self.width} * (count + k) + {first} : k));"
 
     def block(self, block: int) -> Iterator[str]:
         """Rows as lanes."""

@@ -14,7 +14,7 @@ from scopt.diagnostics import Location, Refusal
 from scopt.frontend.model.affine import NotAffine
 from scopt.frontend.model.choice_variables import with_choice_variables
 from scopt.frontend.model.chosen_pointers import with_chosen_pointers
-from scopt.frontend.model.fixed_cells import hoist_cells
+from scopt.frontend.model.fixed_cells import named_cells
 from scopt.frontend.model.local_pointers import LocalPointers, without_local_pointers
 from scopt.frontend.model.narrow_divisions import with_narrow_divisions
 from scopt.frontend.model.narrow_variables import with_narrow_variables
@@ -213,16 +213,11 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     _take_rows(tu, symbols, found)
     if found:
         members.items = distinct(plain_pointers(members.items))
+    given = partial(_local_names, tu, region, symbols, unique)
     read_before = pointers_read_before(facts_of(tu, region.function), region)
-    cells = hoist_cells(members, read_before)
-    behind = members.run()[len(found) :] if cells else ()
-    if behind:  # what loops up to such a cell load
-        members.items = distinct(plain_pointers(members.items))
-    if found or cells or not same_items(before, items):  # what is computed from members is computed from names now
-        members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
-    while cells and (deeper := hoist_cells(members, read_before)):  # in loops whose bounds are the values of cells
-        members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
-        cells = (*cells, *deeper)
+    cells, behind = named_cells(members, len(found), read_before, plain_pointers, given)
+    if not cells and (found or not same_items(before, items)):  # what is computed from members is computed from names
+        members.items = substituted_locals(members.items, given())
     _take_rows(tu, symbols, behind)
     hoisted = (*tables, *stages.values, *sizes, *found, *cells, *behind, *_places_and_products(members, region))
     # From here on accesses and the like are told by their nodes.
