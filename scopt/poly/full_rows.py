@@ -18,11 +18,11 @@ def fills_rows(scop: Scop, access: Access) -> bool:
     array = scop.arrays[access.array]
     size = array.sizes[-1] if array.sizes else None
     extent = array.extents[-1] if array.rank > 1 else None
-    if size is None and not isinstance(extent, ir.ID):
+    length = str(size) if size is not None else extent.name if isinstance(extent, ir.ID) else ""
+    if not length:
         return False
     found = access.relation.range().intersect_params(scop.context)
     last = found.project_out(SET, 0, found.dim(SET) - 1).reset_tuple_id()
-    length = size if size is not None else extent.name
     row = isl.Set(f"{'' if size is not None else f'[{length}] -> '}{{ [c] : 0 <= c < {length} }}")
     return bool(row.intersect_params(last.params()).is_subset(last))
 
