@@ -9,7 +9,8 @@ from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.walks import walk
 from scopt.poly.isl_utils import SET
 
-_FLOATING = ("float", "double")
+# Of eight bytes, rows one after the other wait for memory alone (measured: 3.0 ms, by blocks 4.4).
+_FLOATING = ("float",)
 _ARITHMETIC = ("+", "-", "*", "/")
 
 
@@ -28,7 +29,7 @@ def fills_rows(scop: Scop, access: Access) -> bool:
 
 
 def sums_plainly(scop: Scop, statement: Statement) -> bool:
-    """Whether a statement adds up floating-point numbers, all of one type, by plain arithmetic."""
+    """Whether a statement adds up numbers of four bytes, which wait for each other, by plain arithmetic."""
     body = statement.body
     if not isinstance(body, ir.Assignment) or body.op not in ("+=", "-="):
         return False
