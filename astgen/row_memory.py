@@ -20,15 +20,18 @@ from scopt.ir.nest_walks import calls, children, items
 from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.streams import least_streamed, streamed_cache
+from scopt.poly.full_rows import fills_rows, sums_plainly
 from scopt.poly.linear import subscript_rows
 
 
 class _Stream(Struct, frozen=True):
-    """Cells of an array that rows beside each other walk along. size: bytes of one. around: the loops that move it."""
+    """Cells of an array that rows beside each other walk along. size: bytes of one. around: the loops that move it.
+    full: all of the rows, which follow each other."""
 
     array: str
     size: int
     around: frozenset[str]
+    full: bool
 
 
 def memory_tests(source: Scop, stand_ins: Mapping[str, str], loops: LoopNest, machine: Machine) -> list[str]:
@@ -71,7 +74,12 @@ def _test(source: Scop, stand_ins: Mapping[str, str], path: tuple[For, ...], mac
     inside = [(source.statement(stand_ins.get(one.statement, one.statement)), one) for one in calls(path[-1].body)]
     if any(one.is_write and source.arrays[one.array].rank for statement, _ in inside for one in statement.accesses):
         return ""
-    streams = {stream for statement, call in inside for stream in _streams(source, statement, path, call)}
+    streams = {
+        stream
+        for statement, call in inside
+        for stream in _streams(source, statement, path, call)
+        if not (stream.full and sums_plainly(source, statement))  # a function asks for the lines of the next rows
+    }
     if not streams:
         return ""
     known, ranges = frozenset(p.name for p in source.parameters), {loop.iterator: loop for loop in path}
@@ -110,4 +118,5 @@ def _streams(source: Scop, statement: Statement, path: tuple[For, ...], call: Ca
         moving = [frozenset(name for k, c in enumerate(row) if c for name in along[k]) for row in rows]
         around = frozenset(name for one in moving for name in one)
         if path[-1].iterator in moving[-1] and blocks & around:
-            yield _Stream(access.array, max(source.arrays[access.array].type.bits // 8, 1), around)
+            size = max(source.arrays[access.array].type.bits // 8, 1)
+            yield _Stream(access.array, size, around, fills_rows(source, access))

@@ -26,6 +26,7 @@ from scopt.ir.references import is_cell
 from scopt.ir.scop import Access, Array, CType, Scop, Statement
 from scopt.ir.walks import same_tree, used_names, walk, with_nodes
 from scopt.machine import Machine
+from scopt.machine.streams import least_streamed
 from scopt.poly.linear import subscript_rows
 
 # What calls are named by, behind a statement's name.
@@ -141,7 +142,8 @@ class _Maker(Struct, eq=False):
             return None
         name = function_name(self.source.name.removeprefix("scop"), len(self.functions))
         counts = len(parts.rows), len(parts.common), len(parts.scalars), len(parts.own)
-        made = RowSums(name, updates, *counts, ctype, parts.width, self.source.long_type, lanes)
+        streamed = least_streamed(self.machine) * 8 // ctype.bits
+        made = RowSums(name, updates, *counts, ctype, parts.width, self.source.long_type, lanes, streamed)
         same = next((one for one in self.functions if one.same(made)), None)
         if same is None:
             self.functions.append(made)

@@ -14,7 +14,7 @@ from scopt.diagnostics import Location, Refusal
 from scopt.frontend.model.affine import NotAffine
 from scopt.frontend.model.choice_variables import with_choice_variables
 from scopt.frontend.model.chosen_pointers import with_chosen_pointers
-from scopt.frontend.model.fixed_cells import hoist_cells
+from scopt.frontend.model.fixed_cells import named_cells
 from scopt.frontend.model.local_pointers import LocalPointers, without_local_pointers
 from scopt.frontend.model.narrow_divisions import with_narrow_divisions
 from scopt.frontend.model.narrow_variables import with_narrow_variables
@@ -39,6 +39,7 @@ from scopt.frontend.normalize.local_tables import with_static_tables, without_ta
 from scopt.frontend.normalize.loops_by_rows import with_loops_by_rows
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.memory_calls import with_memory_loops
+from scopt.frontend.normalize.named_numbers import with_named_numbers
 from scopt.frontend.normalize.normal import normalized, straight_before
 from scopt.frontend.normalize.outer_products import with_outer_products
 from scopt.frontend.normalize.picked_rows import with_picked_rows
@@ -80,7 +81,7 @@ class RegionNames(Struct, frozen=True, eq=False):
     hoisted: sizes, members and products that variables of their own stand for. whole: bases whose structures are one
       cell each, whatever the member. narrowed: it computes with narrower types than the source says,
       or anew what an iteration of the source hands on to the next one, or goes through the blocks
-      of a stage. required: variables that mustn't be negative.
+      of a stage. required: variables that mustn't be negative. numbers: those that have to have a value.
     distances: as in `StageLoops`. exchanged: what is known of pointers that iterations exchange. blocks: those that
       are executed as a whole.
     """
@@ -98,6 +99,7 @@ class RegionNames(Struct, frozen=True, eq=False):
     required: tuple[str, ...] = ()
     distances: tuple[tuple[Any, int], ...] = ()
     exchanged: ExchangedPointers = ExchangedPointers(())
+    numbers: Mapping[str, int] = {}
     blocks: frozenset[Any] = frozenset()
 
     def in_blocks(self) -> RegionNames:
@@ -181,7 +183,8 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
     exchanged, anew = _normal(tu, replace(region, items=called.items), outer, read_after)
     plain_items, lengths = with_loops_by_rows(exchanged.items, tu.reserved, outer) if by_rows else (exchanged.items, ())
-    unique = _named_once(tu, _plain_statements(tu, region, plain_items, outer), outer)
+    plain_items, numbers = with_named_numbers(_plain_statements(tu, region, plain_items, outer), outer)
+    unique = _named_once(tu, plain_items, outer)
     items, constants, tables = without_tables(unique.items, unique.declared, outer, tu.reserved | ISL_WORDS)
     _refuse_visible(region)
     symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}, **constants}
@@ -211,12 +214,11 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     _take_rows(tu, symbols, found)
     if found:
         members.items = distinct(plain_pointers(members.items))
-    cells = hoist_cells(members, pointers_read_before(facts_of(tu, region.function), region))
-    behind = members.run()[len(found) :] if cells else ()
-    if behind:  # what loops up to such a cell load
-        members.items = distinct(plain_pointers(members.items))
-    if found or cells or not same_items(before, items):  # what is computed from members is computed from names now
-        members.items = substituted_locals(members.items, _local_names(tu, region, symbols, unique))
+    given = partial(_local_names, tu, region, symbols, unique)
+    read_before = pointers_read_before(facts_of(tu, region.function), region)
+    cells, behind = named_cells(members, len(found), read_before, plain_pointers, given)
+    if not cells and (found or not same_items(before, items)):  # what is computed from members is computed from names
+        members.items = substituted_locals(members.items, given())
     _take_rows(tu, symbols, behind)
     members.items = distinct(with_chosen_distances(members.items, replace(types, scope=symbols)))
     hoisted = (*tables, *stages.values, *sizes, *found, *cells, *behind, *_places_and_products(members, region))
@@ -229,7 +231,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
-    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, exchanged)
+    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, exchanged, numbers)
     return RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted).in_blocks()
 
 

@@ -50,12 +50,14 @@ class Stride(Struct, frozen=True, eq=False):
 class Shape(Struct, frozen=True, eq=False):
     """How an array's elements lie. strides: of each dimension, outermost first;
     the last is 1. sizes: of all but the first dimension. products: variables with the factors whose product they are,
-    which stand for these in subscripts."""
+    which stand for these in subscripts. first: of each size, the subscript that rows begin with: 1 where a program
+    counts as Fortran does, so that a row may be as long as the loops over it."""
 
     strides: tuple[Stride, ...]
     sizes: tuple[Stride, ...]
     atoms: Mapping[str, Atom]
     products: Mapping[str, Monomial] = {}
+    first: tuple[int, ...] = ()
 
     @property
     def rank(self) -> int:
@@ -115,11 +117,30 @@ def _shape_of(subscripts: Sequence[Subscript], products: Mapping[str, Monomial])
         holds = all_hold(subscripts, partial(parts_of, shape=shape))
         if holds is None:
             continue
+        if not _always(holds):
+            shape, holds = _with_first(subscripts, shape, holds)
         short = any(not stride.atoms and stride.factor < SHORT_ROW for stride in strides[:-1])
         worth = found is None and (not short or _always(holds) or any(stride.atoms for stride in strides))
         if worth or (found is not None and found[1].is_subset(holds) and not holds.is_subset(found[1])):
             found = shape, holds
     return found
+
+
+def _with_first(subscripts: Sequence[Subscript], shape: Shape, holds: isl.Set) -> tuple[Shape, isl.Set]:
+    """The shape whose rows begin with the least of their subscripts, where that one is known, if that holds for more
+    parameters: rows of `n` have room for ``1 <= i <= n``, and not for ``0 <= i <= n``. holds: where the shape does."""
+    parts = [one for one in (parts_of(subscript, shape) for subscript in subscripts) if one is not None]
+    domains = [subscript.domain for subscript in subscripts]
+    first = []
+    for k, size in enumerate(shape.sizes, 1):
+        least = [one.values[k].intersect_params(domain).min_val() for one, domain in zip(parts, domains, strict=True)]
+        known = bool(size.atoms) and all(one.is_int() for one in least)
+        first.append(max(0, min(one.to_python() for one in least)) if known else 0)
+    if not any(first):
+        return shape, holds
+    shifted = replace(shape, first=tuple(first))
+    found = all_hold(subscripts, partial(parts_of, shape=shifted))
+    return (shape, holds) if found is None or found.is_subset(holds) else (shifted, found)
 
 
 def _with_products(subscript: Subscript, products: Mapping[str, Monomial]) -> Subscript:
@@ -300,8 +321,9 @@ def _inside(subscript: Subscript, shape: Shape, values: Sequence[isl.PwAff]) -> 
     zero = constant_pw_aff(0)
     conditions = []
     sizes = [sum_value({size.atoms: size.factor}, shape.atoms) for size in shape.sizes]
-    for value, size in zip(values[1:], sizes, strict=True):
-        conditions += [value.ge_set(zero), value.lt_set(size)]
+    for value, size, least in zip(values[1:], sizes, shape.first or (0,) * len(sizes), strict=True):
+        first = constant_pw_aff(least)
+        conditions += [value.ge_set(first), value.sub(first).lt_set(size)]
     if subscript.unsigned:
         most = constant_pw_aff(_largest(min(subscript.unsigned, 63), shape.rank))
         conditions += [values[0].ge_set(zero), values[0].lt_set(most), *(size.le_set(most) for size in sizes)]

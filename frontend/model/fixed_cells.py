@@ -9,13 +9,14 @@ region writes may be the cell by another name is for `scopt.frontend.model.alias
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
 from scopt.frontend.normalize.index_uses import bound_names
 from scopt.frontend.normalize.members import Hoisted, MemberHoister, Use, has_jump
 from scopt.frontend.syntax.structs import Typed, path_shape, reference_of, shared_storage
@@ -23,7 +24,7 @@ from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Layer, Symbol
 from scopt.ir.effects import effects, targets
 from scopt.ir.printing import CPrinter
-from scopt.ir.walks import used_names
+from scopt.ir.walks import distinct, used_names
 
 
 def hoist_cells(around: MemberHoister, known: Collection[str] = ()) -> tuple[Hoisted, ...]:
@@ -45,6 +46,29 @@ def hoist_cells(around: MemberHoister, known: Collection[str] = ()) -> tuple[Hoi
         tried.add(text)
         made = _named(around, text, [one.use for one in found[text]], known)
         named += [made] if made is not None else []
+
+
+def named_cells(
+    around: MemberHoister,
+    found: int,
+    read_before: Collection[str],
+    plain_pointers: Callable[[tuple[Any, ...]], tuple[Any, ...]],
+    given: Callable[[], LocalNames],
+) -> tuple[tuple[Hoisted, ...], tuple[Hoisted, ...]]:
+    """Names for cells, and for members behind them, with what is computed from these computed from names. found: how
+    many members have names already. read_before: `known` of `hoist_cells`. given: what names mean then."""
+    cells = hoist_cells(around, read_before)
+    if not cells:
+        return (), ()
+    behind = around.run()[found:]
+    if behind:  # what loops up to such a cell load
+        around.items = distinct(plain_pointers(around.items))
+    while True:
+        around.items = substituted_locals(around.items, given())
+        deeper = hoist_cells(around, read_before)  # in loops whose bounds are the values of cells
+        if not deeper:
+            return cells, behind
+        cells = (*cells, *deeper)
 
 
 def _text(node: Any) -> str:

@@ -3,11 +3,14 @@ streams within a page, lose them; one after the other they come as fast as memor
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import islpy as isl
 
-from scopt.ir.scop import Array, Scop, Statement
+from scopt.ir.scop import Access, Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.streams import least_streamed, streamed_cache
+from scopt.poly.full_rows import fills_rows, sums_plainly
 from scopt.poly.isl_utils import SET, sets_of
 from scopt.poly.linear import subscript_rows
 from scopt.poly.loop_lengths import at_estimates, long_loops
@@ -27,7 +30,11 @@ def short_streams(scop: Scop, machine: Machine, domain: isl.UnionSet, lane: isl.
         place = row_iterator(lane, part)
         if place is None or place[0] != deepest - 2 or _writes(scop, scop.statement(name)):
             return found
-        sizes |= {one.name: one.type.bytes or 1 for one in _streams(scop, scop.statement(name), deepest)}
+        statement = scop.statement(name)
+        streams = list(_streams(scop, statement, deepest))
+        if sums_plainly(scop, statement) and all(fills_rows(scop, one) for one in streams):
+            continue  # the function that sums them up asks for the lines of the next rows
+        sizes |= {one.array: scop.arrays[one.array].type.bytes or 1 for one in streams}
     if not sizes:
         return found
     steps = least_streamed(machine) // min(sizes.values())
@@ -46,11 +53,9 @@ def _writes(scop: Scop, statement: Statement) -> bool:
     return any(one.is_write and scop.arrays[one.array].rank for one in statement.accesses)
 
 
-def _streams(scop: Scop, statement: Statement, deepest: int) -> list[Array]:
+def _streams(scop: Scop, statement: Statement, deepest: int) -> Iterator[Access]:
     """What a row reads along its cells, other rows elsewhere."""
-    found = []
     for access in statement.accesses:
         rows = subscript_rows(access.relation)
         if rows and rows[-1][deepest - 1] and any(row[deepest - 2] for row in rows):
-            found.append(scop.arrays[access.array])
-    return found
+            yield access

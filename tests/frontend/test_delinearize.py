@@ -77,6 +77,16 @@ def test_what_has_to_hold_is_for_the_parameters_that_matter() -> None:
     assert [remark.id for remark in made.assumptions] == ["assume.rows"]
 
 
+def test_rows_that_are_counted_from_one() -> None:
+    made = scop("for (int i = 1; i <= l; i++) for (int j = 1; j <= m; j++) a[i * n + j] = a[i * n + j - n];")
+    assert guard(made).is_equal(isl.Set("[n, m] -> { : m <= n }"))
+    both = scop("for (int i = 1; i <= l; i++) for (int j = 1; j <= m; j++) a[i * n + j] = a[i * n + j - 1];")
+    assert guard(both).is_equal(isl.Set("[n, m] -> { : m < n }"))
+    cube = "a[(k * z + i) * n + j]"
+    made = scop(f"for (int k = 1; k < 9; k++) for (int i = 1; i <= u; i++) for (int j = 1; j <= m; j++) {cube} = 0;")
+    assert guard(made).is_subset(isl.Set("[n, m, u, z] -> { : m <= n and u <= z }"))
+
+
 def test_backwards_in_a_row() -> None:
     made = scop(
         "for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) a[i * n + n - 1 - j] = a[(i + 1) * n - 1 - j];"

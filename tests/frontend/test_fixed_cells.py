@@ -56,6 +56,11 @@ def scop(body: str, marked: bool = False) -> Scop:
             "int n; for (int i = 0; i < k; i++) { n = *dims; for (int j = 0; j < n; j++) A[i][j] = 0; }",
             ["const int dims_0 = 0 < k ? dims[0] : 0;"],
         ),
+        (
+            "int n, m; for (int i = 0; i < k; i++) { n = dims[0]; for (int j = 0; j < n; j++) "
+            "{ m = dims[1]; for (int l = 0; l < m; l++) A[i][j] += x[l]; } }",
+            ["const int dims_0 = 0 < k ? dims[0] : 0;", "const int dims_1 = 0 < k && 0 < dims_0 ? dims[1] : 0;"],
+        ),
     ],
 )
 def test_cells_get_names(body: str, prologue: list[str]) -> None:

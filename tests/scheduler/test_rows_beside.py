@@ -246,14 +246,23 @@ POINTERS = "int n, int m, const double *a, const double *x, double *y"
 
 def test_sums_that_write_nothing_gain_where_rows_are_long_or_cached() -> None:
     """Short rows from memory, many at a time, would keep prefetchers from following any: threads take one by one."""
-    made = text(SUMMED, POINTERS)
-    assert blocks(SUMMED, POINTERS) == [8]
+    halved = SUMMED.replace("s += ", "s = s * 0.5 + ")
+    made = text(halved, POINTERS)
+    assert blocks(halved, POINTERS) == [8]
     short, _, others = made.partition("if (m <= 511 && n >= 2054) {")[2].partition("\n    } else ")
     assert "omp parallel for" in short
     assert "i += 8" not in short
     assert others.index("omp parallel for") < others.index("i += 8")
-    alone = text(SUMMED, POINTERS, Options(parallel=False))
+    alone = text(halved, POINTERS, Options(parallel=False))
     assert "m > 511 || !((double)n * m > 1048576)" in alone
+
+
+def test_short_rows_without_gaps_are_asked_for_ahead() -> None:
+    body, params = SUMMED.replace("double", "float"), POINTERS.replace("double", "float")
+    made = text(body, params)
+    assert "__builtin_prefetch(row0_0 + (row0_1 - row0_0 == count && count < 1024 ? " in made
+    assert "1023" not in made
+    assert "m <= 1024" in text(body.replace("j = 0", "j = 1"), params)
 
 
 def test_a_few_rows_run_all_at_once() -> None:

@@ -11,6 +11,7 @@ from scopt.check.functions.conversions import Signature
 from scopt.check.functions.expressions import Expressions, numbers
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.values import Element, Opaque, Pointer, Type, Value, Vector, Void, Whole
+from scopt.ir.effects import effects
 
 _COMPOUND = ("+=", "-=", "*=", "/=")
 _STEPS = {"++": "+", "p++": "+", "--": "-", "p--": "-"}
@@ -115,6 +116,10 @@ class Functions(Expressions, eq=False):
             case ir.ExprList(exprs=parts):
                 for part in parts:
                     yield from self.effect(part)
+            case ir.FuncCall(name=ir.ID(name="__builtin_prefetch"), args=ir.ExprList(exprs=[place])) if _is_quiet(
+                place
+            ):
+                pass  # whatever the address is, it does nothing
             case ir.FuncCall() | ir.Cast():
                 yield self.value(n).code
             case _:
@@ -209,3 +214,9 @@ class Functions(Expressions, eq=False):
             raise Fault("an assignment of what isn't a number")
         made = value if op == "=" else self.binary(op[0], old, value)
         return self.converted(made, old.type)
+
+
+def _is_quiet(node: ir.Node) -> bool:
+    """Whether evaluating an expression does nothing."""
+    done = effects(node)
+    return not (done.assigned or done.through or done.called or done.opaque or done.unnamed)

@@ -27,6 +27,14 @@ static void scopt_sums_0_0(long count, const double *row0_0, const double *row0_
 #ifdef scopt_sums_0_0_vectors
   scopt_sums_0_0_v own0_0 = *(const scopt_sums_0_0_v *)(own0 + 0);
   for (; k + 8 <= count; k += 8) {
+    __builtin_prefetch(row0_0 + (row0_1 - row0_0 == count && count < 512 ? 8 * (count + k) + 0 : k));
+    __builtin_prefetch(row0_0 + (row0_1 - row0_0 == count && count < 512 ? 8 * (count + k) + 8 : k));
+    __builtin_prefetch(row0_0 + (row0_1 - row0_0 == count && count < 512 ? 8 * (count + k) + 16 : k));
+    __builtin_prefetch(row0_0 + (row0_1 - row0_0 == count && count < 512 ? 8 * (count + k) + 24 : k));
+    __builtin_prefetch(row0_0 + (row0_1 - row0_0 == count && count < 512 ? 8 * (count + k) + 32 : k));
+    __builtin_prefetch(row0_0 + (row0_1 - row0_0 == count && count < 512 ? 8 * (count + k) + 40 : k));
+    __builtin_prefetch(row0_0 + (row0_1 - row0_0 == count && count < 512 ? 8 * (count + k) + 48 : k));
+    __builtin_prefetch(row0_0 + (row0_1 - row0_0 == count && count < 512 ? 8 * (count + k) + 56 : k));
     {
       scopt_sums_0_0_v r0a0 = *(const scopt_sums_0_0_v *)(row0_0 + k);
       scopt_sums_0_0_v r0a1 = *(const scopt_sums_0_0_v *)(row0_1 + k);
