@@ -270,7 +270,8 @@ def test_records_that_are_only_read_have_no_vectors() -> None:
 
 def test_records_whose_threads_share_them_have_no_vectors_either() -> None:
     """Beside cells of a vector, too; where there is much to divide for a cell or two, vectors pay."""
-    body = "for (i = 0; i < n; i++) { d[i] = 1; for (int k = 0; k < 4; k++) { L[i][k][k] += d[i]; d[i] *= L[i][k][k]; } }"
+    inner = "for (int k = 0; k < 4; k++) { L[i][k][k] += d[i]; d[i] *= L[i][k][k]; }"
+    body = f"for (i = 0; i < n; i++) {{ d[i] = 1; {inner} }}"
     assert "scopt_scalar();" in text(body, FACTORS)
     few = "for (i = 0; i < n; i++) d[i] = 1 / (L[i][0][0] / (2 + L[i][1][1]));"
     assert "scopt_scalar();" not in text(few, FACTORS)
