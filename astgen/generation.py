@@ -36,6 +36,7 @@ from scopt.astgen.passes.dot_products import with_sums_along
 from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.exchanging import with_exchanges
+from scopt.astgen.passes.gathering import with_records_apart
 from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.kept_loops import with_kept_loops
 from scopt.astgen.passes.lanes import with_lanes_apart
@@ -275,8 +276,8 @@ def _products_apart(program: Program, setting: Setting) -> Program:
     return replace(program, scop=scop, nest=nest)
 
 
-def _loops(change: Callable[[Scop, LoopNest], LoopNest]) -> Callable[[Program, Setting], Program]:
-    """A rewrite of loops, where these may have vectors."""
+def _of_vectors(change: Callable[[Scop, LoopNest], LoopNest]) -> Callable[[Program, Setting], Program]:
+    """A rewrite of loops that is about vectors alone."""
 
     def run(program: Program, setting: Setting) -> Program:
         return replace(program, nest=change(program.scop, program.nest)) if setting.options.simd else program
@@ -324,6 +325,11 @@ def _common_reads(program: Program, setting: Setting) -> Program:
     expansions = program.buffered.expansions.items()
     originals = {name: str(relation.get_tuple_name(IN)) for name, relation in expansions}
     return replace(program, nest=with_common_reads(program.source, program.scop, originals, program.nest))
+
+
+def _records_apart(program: Program, setting: Setting) -> Program:
+    nest = with_records_apart(program.scop, program.nest, setting.options.machine)
+    return replace(program, nest=nest) if setting.options.simd and not setting.wishes else program
 
 
 def _two_forms(program: Program, setting: Setting) -> Program:
@@ -375,23 +381,18 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("masked-extremes", "extremes of what conditions let through, without branches", _masked_extremes),
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
     Rewrite("products-apart", "products apart from the additions that wait for them", _products_apart),
-    Rewrite("sums-along", "sums of products of narrow integers are gcc's vector loops", _loops(with_sums_along)),
-    Rewrite("kept-loops", "small loops of sums that gcc would write out, with no vectors", _loops(with_kept_loops)),
-    Rewrite("shifted-rows", "vector loops along shifted rows are run one by one", _loops(with_shifted_rows_apart)),
-    Rewrite(
-        "lanes-apart", "of records whose elements are computed differently, one apart from the others", _lanes_apart
-    ),
+    Rewrite("sums-along", "sums of products of narrow integers are gcc's vector loops", _of_vectors(with_sums_along)),
+    Rewrite("kept-loops", "small loops of sums that gcc would write out", _of_vectors(with_kept_loops)),
+    Rewrite("shifted-rows", "vector loops along shifted rows run one by one", _of_vectors(with_shifted_rows_apart)),
+    Rewrite("lanes-apart", "of records that are computed differently, one element apart", _lanes_apart),
     Rewrite("eager-conditions", "both sides of && and || are evaluated in vector loops", _eager_conditions),
     Rewrite("picked-choices", "of choices among several constants, both sides are computed", _picked_choices),
     Rewrite("skipped-blocks", "searches leave out blocks in which nothing better is found", _skipped_blocks),
     Rewrite("wide-vectors", "vector loops over long rows ask for whole registers", _wide_vectors),
     Rewrite("collapsed-loops", "loops of threads over two loops only where these can be one", _collapsed_loops),
-    Rewrite(
-        "common-reads", "what all iterations of a vector loop read, and nothing writes, is in a variable", _common_reads
-    ),
-    Rewrite(
-        "common-choices", "choices that an innermost loop leaves as they are stand in front of it", _common_choices
-    ),
+    Rewrite("common-reads", "what all iterations of a vector loop only read is in a variable", _common_reads),
+    Rewrite("common-choices", "choices that an innermost loop leaves stand in front of it", _common_choices),
+    Rewrite("records-apart", "no vectors of clang's whose elements would be gathered for too little", _records_apart),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),
     Rewrite("least-size", "of marked regions: from which size on their loops replace the original", _least_size),
     Rewrite("row-memory", "rows beside each other that write nothing are long, or come from a cache", _row_memory),

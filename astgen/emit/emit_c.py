@@ -29,7 +29,7 @@ from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.loop_hints import KEPT, NOT_UNROLLED, UNROLLED, for_both, takes_turns
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
 from scopt.diagnostics import InternalError
-from scopt.ir.expr import plus
+from scopt.ir.expr import plus, subtract
 from scopt.ir.nest import (
     Block,
     Call,
@@ -54,6 +54,8 @@ from scopt.poly.searches import SUFFIX as TESTS
 _DECLARED_A_LINE = 4
 # Iterations of a loop of constant length that clang may unroll to the last one.
 _UNROLLED = 128
+# The same of a loop that starts anywhere: the rows of a packed tile. Strips are longer, and are straight code.
+_IN_VECTOR = 16
 # Cells of a local array that registers hold.
 _IN_REGISTERS = 32
 # Statements of a jammed loop that clang may make one of.
@@ -288,9 +290,9 @@ class _Printer(Struct, frozen=True):
 def may_vanish(loop: For, most: int = _UNROLLED) -> bool:
     """Whether clang would unroll a vector loop to the last iteration, before it looks for vectors: it then finds them,
     if anywhere, along the loop around it, whatever the strides are there."""
-    match loop:
-        case For(lower=Const(first), upper=Const(last), mark=LoopMark(simd=True, parallel=False)):
-            return last - first < most
+    match subtract(loop.upper, loop.lower), loop.mark:
+        case Const(length), LoopMark(simd=True, parallel=False):
+            return length < (most if isinstance(loop.lower, Const) else min(most, _IN_VECTOR))
     return False
 
 

@@ -193,9 +193,9 @@ class Tile(Struct, eq=False):
                 panel = ((self.name(row_origin), self.tiling.depth), (first_row, -self.tiling.depth))
                 row = (self.name(self.row), 1), (self.name(row_origin), -1)
                 target = element(buffer, (*panel, *self.step_index(self.tiling.rows, first_step), *row))
-                yield from self.copied(
-                    f"rows{k}", used, needed, (self.row, row_origin, self.tiling.rows), dropped, order, target, value
-                )
+                box_of = self.row, row_origin, self.tiling.rows
+                contiguous = runs_along(value, self.name(self.row))
+                yield from self.copied(f"rows{k}", used, needed, box_of, dropped, order, target, value, simd=contiguous)
         else:
             dropped = [*range(columns_at, depth), self.row]
             for k, (buffer, value) in enumerate(zip(self.column_buffers, operation.columns, strict=True)):

@@ -268,6 +268,15 @@ def test_records_that_are_only_read_have_no_vectors() -> None:
     assert "scopt_scalar();" in found
 
 
+def test_records_whose_threads_share_them_have_no_vectors_either() -> None:
+    """Beside cells of a vector, too; where there is much to divide for a cell or two, vectors pay."""
+    inner = "for (int k = 0; k < 4; k++) { L[i][k][k] += d[i]; d[i] *= L[i][k][k]; }"
+    body = f"for (i = 0; i < n; i++) {{ d[i] = 1; {inner} }}"
+    assert "scopt_scalar();" in text(body, FACTORS)
+    few = "for (i = 0; i < n; i++) d[i] = 1 / (L[i][0][0] / (2 + L[i][1][1]));"
+    assert "scopt_scalar();" not in text(few, FACTORS)
+
+
 def test_records_are_computed_alike(run_c: Callable[..., str]) -> None:
     main = """
 #include <stdio.h>
