@@ -168,7 +168,7 @@ def _of_records(turned: Mapping[str, Turned], item: Item) -> Call | None:
         loops.append(item)
         item = item.body.items[0]
     own = turned.get(item.statement) if isinstance(item, Call) else None
-    if own is None or not isinstance(item, Call) or len(loops) != len(own.record) + 1:
+    if own is None or not own.record or not isinstance(item, Call) or len(loops) != len(own.record) + 1:
         return None
     rows, *inside = loops
     args, places = list(item.args), [position for position, _ in own.record]

@@ -52,9 +52,9 @@ def without_stepping_vectors(scop: Scop, nest: LoopNest, vector: int) -> LoopNes
 def _fills_none(scop: Scop, loop: For, calls: set[str], vector: int) -> bool:
     """Whether a loop's iterations are fewer than a vector has elements, and none of half the length or so is full."""
     distance = subtract(loop.upper, loop.lower)
-    written = {one.array for name in calls for one in scop.statement(name).accesses if one.is_write}
+    touched = {one.array for name in calls for one in scop.statement(name).accesses}
     # Of statements over buffers no accesses are listed.
-    widest = max((scop.arrays[name].type.bits for name in written or scop.arrays), default=0) // _BYTE
+    widest = max((scop.arrays[name].type.bits for name in touched or scop.arrays), default=0) // _BYTE
     if not isinstance(distance, Const) or loop.mark.parallel or not widest:
         return False
     long = (distance.value // loop.step + 1) * widest

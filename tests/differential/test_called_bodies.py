@@ -130,10 +130,10 @@ CASES = {
     "constants": "for (int i = 0; i < n; i++) d[i] += weighed(e, i);",
     "zeros": "for (int i = 0; i < n; i++) d[i] -= zeroed(e, i);",
     "searches": "for (int i = 0; i < n; i++) k[i] = searched(e + i, n - i);",
+    "left loops": "for (int i = 0; i < n; i++) k[i] = first(e, i);",
 }
 STAY = {
     "deep": "for (int i = 0; i < n; i++) d[i] = deep(e, i);",
-    "left loops": "for (int i = 0; i < n; i++) k[i] = first(e, i);",
     "stepped": "for (int i = 0; i < n; i++) stepped(f[i], d + i * N, n);",
     "static": "for (int i = 0; i < n; i++) k[i] = counting(e[i]);",
     "not always": "for (int i = 0; i < n; i++) d[i] = i > 3 && clipped(e, i, 1.5) > 2;",

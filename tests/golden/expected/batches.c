@@ -93,6 +93,9 @@ void stresses(int n, double f[restrict n][3][3], double s[restrict n][6])
         for (long rowt = 0; rowt < n - 7L; rowt += 8) {
           scopt_turn_0_0(8L, 9L, &f[rowt][0][0], sizeof(f[0]) / sizeof(f[0][0][0]), &f_rows[0][0][0]);
           #pragma omp simd private(j0, j1, b02, b12, q, b00, lam, b11, b22, b01, j2, det)
+          #ifdef __clang__
+          #pragma clang loop unroll(disable)
+          #endif
           for (long p = rowt; p < rowt + 8; p++) {
             j0 = f_rows[1][1][p - rowt] * f_rows[2][2][p - rowt] - f_rows[1][2][p - rowt] * f_rows[2][1][p - rowt];
             j1 = f_rows[1][2][p - rowt] * f_rows[2][0][p - rowt] - f_rows[1][0][p - rowt] * f_rows[2][2][p - rowt];
