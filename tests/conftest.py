@@ -7,8 +7,9 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import settings
@@ -24,6 +25,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # With SCOPT_TEST_ALL=1 in the environment all is run, else what tells most in the time that everyday's runs have.
 EVERYTHING = bool(os.environ.get("SCOPT_TEST_ALL"))
+
+Case = TypeVar("Case")
+
+
+def everyday(cases: Sequence[Case]) -> Sequence[Case]:
+    """Of cases that differ in their input alone, all or every other one."""
+    return cases if EVERYTHING else cases[::2]
+
 
 CompileC = Callable[..., Path]
 RunC = Callable[..., str]

@@ -24,7 +24,7 @@ from tests.check.definitions import checked, kernel, mutants, transposed
 from tests.conftest import EVERYTHING
 
 # How many mutants of each text, in everyday's runs; None takes all.
-SAMPLE: int | None = 250 if EVERYTHING else 60
+SAMPLE: int | None = 250 if EVERYTHING else 40
 # Macros alone choose a form, so that any processor runs all of them.
 AVX, AVX512 = ("-D__AVX__",), ("-D__AVX__", "-D__AVX2__", "-D__AVX512F__")
 CONFIGURATIONS = {

@@ -6,7 +6,7 @@ import pytest
 
 from scopt.options import Options
 from scopt.pipeline import optimize
-from tests.conftest import RunC
+from tests.conftest import RunC, everyday
 from tests.fuzz.harness import without_thresholds
 
 BEFORE = """#include <stdio.h>
@@ -125,7 +125,7 @@ MARKED = {"marked": f"#pragma scop{CASES['nested']}\n#pragma endscop"}
 SERIAL = ("-O2", "-ffp-contract=off", "-w", "-fwrapv")
 
 
-@pytest.mark.parametrize("name", [*CASES, *MARKED])
+@pytest.mark.parametrize("name", everyday([*CASES, *MARKED]))
 def test_as_without_pragmas(run_c: RunC, name: str) -> None:
     source = f"{BEFORE}{HEAD}{ {**CASES, **MARKED}[name] }\n}}\n{AFTER}"
     made = optimize(source, Options(cc="gcc", autodetect=name in CASES, eager=True))

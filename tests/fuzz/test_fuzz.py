@@ -26,7 +26,7 @@ def test_results_are_the_same(seed: int) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "nests"])
 def test_each_kind(kind: str) -> None:
-    played = play(3000, 5 if EVERYTHING else 3, (kind,), Setup())
+    played = play(3000, 5 if EVERYTHING else 2, (kind,), Setup())
     assert not played.failures, _report(played)
 
 

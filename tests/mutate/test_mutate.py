@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import EVERYTHING
 from tests.mutate import harness
 from tests.mutate.harness import Places, Planted, judged, places_of, plant
 from tests.mutate.judge import Judge, forced
@@ -55,7 +56,7 @@ def places() -> dict[str, Places]:
 
 def test_a_sample_over_all_steps(places: dict[str, Places], tmp_path: Path) -> None:
     found: list[Planted] = []
-    for job in drawn_jobs(SAMPLE, list(places.values()), STEPS, 10, 8):
+    for job in drawn_jobs(SAMPLE, list(places.values()), STEPS, 10, 8 if EVERYTHING else 4):
         found += plant(job.source, job.attempt, job.plan, tmp_path)
     survivors = [one for one in found if one.verdict == "survived"]
     assert not survivors, "\n".join(f"{one.name}: {one.kind}, {one.place}: {one.why}" for one in survivors)

@@ -14,6 +14,7 @@ from scopt.options import Options
 from scopt.polybench.catalog import load_suite, own_suite
 from scopt.polybench.limits.kernel_work import FIXED_SIZES, Work, work_of, work_of_kernel
 from scopt.polybench.limits.points import NotCounted
+from tests.conftest import everyday
 from tests.polybench.executed import execute
 from tests.sources import scop_of
 
@@ -28,7 +29,7 @@ SMALLER = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(KERNELS))
+@pytest.mark.parametrize("name", everyday(sorted(KERNELS)))
 def test_counts_are_those_of_the_executed_loops(cc: str, name: str) -> None:
     kernel, defines = KERNELS[name], ("-DMINI_DATASET", *SMALLER.get(name, ()))
     flags = (*(f"-I{include}" for include in kernel.includes), *defines, FIXED_SIZES)

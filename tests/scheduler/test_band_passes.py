@@ -15,6 +15,7 @@ from scopt.poly.isl_utils import walk
 from scopt.poly.legality import check_marks, check_order
 from scopt.scheduler import REGISTRY, get_scheduler
 from scopt.scheduler.passes.band_passes import apply_passes
+from tests.conftest import everyday
 from tests.sources import scop_of
 
 GEMM = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) A[i][j] += B[i][k] * A0[k][j];"
@@ -129,7 +130,7 @@ def test_live_range_across_iterations_is_not_private() -> None:
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("sizes", [(), (3,), (4, 2)])
+@pytest.mark.parametrize("sizes", everyday([(), (3,), (4, 2)]))
 def test_every_combination_is_legal(scheduler: str, name: str, sizes: tuple[int, ...]) -> None:
     assert scheduled(case(name), Options(tile_sizes=sizes), scheduler).tree.get_domain().is_equal(case(name).domain)
 

@@ -23,7 +23,7 @@ from scopt.scheduler.construct import feautrier
 from scopt.scheduler.construct.dimensions import Construction, Dimension, Strategy
 from scopt.scheduler.construct.feautrier import FeautrierScheduler, FeautrierStrategy
 from scopt.scheduler.construct.quasi_affine import Problem, Watching, lifted, quotient_text, with_divisors
-from tests.conftest import RunC
+from tests.conftest import RunC, everyday
 from tests.fuzz.harness import without_thresholds
 from tests.scheduler.schedules import row_text
 from tests.sources import scop_of, source_of
@@ -167,7 +167,7 @@ def test_where_nothing_is_gained_the_schedule_is_the_affine_one(body: str) -> No
     assert tree_of(scop, DATED).plain_is_equal(tree_of(scop, replace(DATED, quasi_affine=False)))
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("kernel", everyday(KERNELS), ids=lambda path: path.stem)
 def test_kernels_are_legal(kernel: Path) -> None:
     options = replace(DATED, cpp_flags=(f"-I{POLYBENCH}", f"-I{kernel.parent}", "-DMINI_DATASET"))
     tu = parse(kernel.read_bytes(), str(kernel), options)
