@@ -34,6 +34,8 @@ def _is_in_order(statement: Statement, kept: list[Dependence], depth: int) -> bo
     """Whether a statement adds to one cell in all of its instances in an iteration of the outer loops."""
     own = {one.array for one in kept if one.kind == "flow" and one.source == one.sink == statement.name}
     inner = len(statement.iterators) - depth
+    if inner < 0:  # outside of some of these loops
+        return False
     return any(
         access.kind == "write"
         and access.array in own

@@ -106,6 +106,8 @@ def total_around(
         return None
     cells = _cells(update.own[0], depth)
     inside = [one for one in scop.statements if loops[one.name][: depth + 1] == loops[first.name][: depth + 1]]
+    if any(len(one.iterators) <= depth for one in inside):
+        return None  # no loop of the source is there
     counting = list[Statement]()
     for one in inside:
         touching, other = _touching(one, array), updates.get(one.name)
