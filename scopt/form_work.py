@@ -110,7 +110,7 @@ def _is_apart(work: Work, marked: MarkedSchedule) -> bool:
 
 def apart_statements(scop: Scop, cells: Collection[str]) -> tuple[frozenset[str], int]:
     """The statements that have to run together where rows have such cells for their results, and how many loops are
-    around the rows. None if nothing uses the cells."""
+    around the rows; none where nothing uses the cells."""
     users = [one for one in scop.statements if any(access.array in cells for access in one.accesses)]
     if not users:
         return frozenset(), 0

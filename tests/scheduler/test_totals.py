@@ -32,6 +32,10 @@ def totals_of(body: str) -> list[str]:
         ("for (i = 0; i < n; i++) bits[2] |= p[i];", ["bits_total"]),
         ("for (i = 0; i < n; i++) if (cell[2] < p[i]) cell[2] = p[i];", ["cell_total"]),
         ("for (i = 0; i < n; i++) h[1] += p[i];", ["h_total"]),
+        (
+            "for (i = 0; i < n; i++) s1 += p[i]; for (i = 0; i < n; i++) for (int k = i + 1; k <= i; k++) s1 += p[k];",
+            ["s1_total"],
+        ),  # a loop that never runs
         ("for (i = 0; i < n; i++) s1 += __builtin_popcount(y[i]) + abs(y[i + 1]);", ["s1_total"]),
     ],
 )
