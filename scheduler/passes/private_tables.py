@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.ir.ctypes import UNSIGNED
 from scopt.ir.nest import Const
-from scopt.ir.scop import Access, Array, CType, Guard, Scop, Statement
+from scopt.ir.scop import Access, Array, CType, Scop, Statement
 from scopt.ir.walks import copied, walk
 from scopt.poly import trees
 from scopt.poly.array_extents import extents
@@ -30,6 +30,7 @@ from scopt.poly.dependences import MAX_TABLE_BYTES
 from scopt.poly.isl_utils import IN, OUT, SET, maps_of, sets_of
 from scopt.poly.loop_lengths import long_loops
 from scopt.poly.reductions import BETTER, Update, neutral, only_updates, update_of
+from scopt.poly.row_extents import only_for
 from scopt.poly.source_loops import source_loops
 
 # So often a nest updates a table at least, for each of its cells: clearing and adding, which each thread does, take a
@@ -149,15 +150,8 @@ def with_table(scop: Scop, found: Counted) -> tuple[Scop, str]:
         statements.append(changed.get(one.name, one))
         if one is last:
             statements.append(add)
-    guard = scop.guard
-    if not scop.context.is_subset(found.often):
-        guard = (
-            Guard(found.often) if guard is None else replace(guard, parameters=guard.parameters.intersect(found.often))
-        )
     made = replace(
-        scop,
-        context=scop.context.intersect(found.often),
-        guard=guard,
+        only_for(scop, found.often),
         arrays={**scop.arrays, name: table},
         statements=tuple(statements),
         schedule=trees.build(tree),

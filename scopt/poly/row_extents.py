@@ -18,11 +18,12 @@ from scopt.poly.source_loops import Loops, source_loops
 
 
 def only_for(scop: Scop, context: isl.Set) -> Scop:
-    """The SCoP for some parameters only, which the program tests."""
+    """The SCoP for some parameters only, which the program tests; not what it has tested, or types say, already."""
     if scop.context.is_subset(context):
         return scop
-    guard = Guard(context) if scop.guard is None else scop.guard
-    guard = replace(guard, parameters=guard.parameters.intersect(context).coalesce())
+    tested = context.gist(scop.context)
+    guard = Guard(tested) if scop.guard is None else scop.guard
+    guard = replace(guard, parameters=guard.parameters.intersect(tested).coalesce())
     return replace(scop, context=scop.context.intersect(context).coalesce(), guard=guard)
 
 

@@ -44,6 +44,17 @@ def test_loops_in_order_for_other_reasons_have_no_test() -> None:
     assert context(body) is None
 
 
+def test_what_is_tested_already_is_not_tested_again() -> None:
+    """The test that a parameter has a value of the long type would be taken for one of its sign."""
+    params = f"unsigned long w, {PARAMS}"
+    scop = scop_of(f"if (w != 5) {GATES}", params)
+    made = within_rows(scop, dependences(scop))
+    assert made is not None
+    assert made.guard is not None
+    assert made.guard.fits == ("w",)
+    assert made.guard.parameters.is_equal(isl.Set("[n, w] -> { : n <= 256 or w = 5 }"))
+
+
 def test_the_program_tests_for_it() -> None:
     """Steps are far apart: nothing along the lines waits for anything, so that these have vectors."""
     text = optimize(source_of(GATES, PARAMS), Options(machine=Machine())).text.decode()
