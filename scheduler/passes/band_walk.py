@@ -83,6 +83,8 @@ class _Walk(Struct, frozen=True, eq=False):
             for position in range(node.n_children()):
                 node = self.visit(node.child(position), parallel_above).parent()
             return node
+        if node.get_domain().is_empty():
+            return node  # of statements that never run: no loop
         band = Band(self.setting, node, parallel_above)
         nest = has_inner_bands(node)
         claim, choice = decide(band, OF_NESTS if nest else OF_LEAVES, self.setting.decider)

@@ -322,6 +322,13 @@ def test_what_never_runs(body: str, scheduler: str) -> None:
     assert not {remark.id for remark in result.remarks} & {"internal.error", "schedule.simplified"}
 
 
+def test_loops_that_never_run_need_no_decision() -> None:
+    body = "for (i = 0; i < m; i++) a[i] = 1; for (i = 0; i < m; i++) for (j = 0; j < m; j++) if (m < 0) b[j] = 2;"
+    options = Options(scheduler="pluto", decisions="random", parallel=False, simd=False, eager=True)
+    result = optimize(source_of(body, params="int m, double *a, double *b"), options)
+    assert not {remark.id for remark in result.remarks} & {"internal.error", "schedule.simplified"}
+
+
 # Two passes of a transform of small blocks, then rounding: of eight numbers each.
 BLOCKS = "int n, int q[n][8][8], float a[n][8][8], float c[8][8], float w[8][8], unsigned char o[n][8][8]"
 BLOCK = """for (i = 0; i < n; i++) { float f[8][8];
