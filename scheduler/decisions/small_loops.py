@@ -65,8 +65,10 @@ def straightened(node: isl.ScheduleNode) -> isl.ScheduleNode:
     """Everything below a node without bands: each point of a band is a child of a sequence."""
     if node.get_type() == isl.schedule_node_type.band:
         own = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
-        parts = [own.intersect_range(point).domain() for point in values_of(node) or ()]
-        node = node.delete().insert_sequence(filters_of([part for part in parts if not part.is_empty()]))
+        domains = (own.intersect_range(point).domain() for point in values_of(node) or ())
+        parts = [part for part in domains if not part.is_empty()]
+        node = node.delete()
+        node = node.insert_sequence(filters_of(parts)) if parts else node  # a part may have no instance
     for position in range(node.n_children()):
         node = straightened(node.child(position)).parent()
     return node

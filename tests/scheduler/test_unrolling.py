@@ -13,7 +13,7 @@ from scopt.pipeline import optimize
 from scopt.scheduler.decisions import small_loops
 from scopt.scheduler.decisions.windows import Borders
 from tests.fuzz.harness import in_one_form, without_thresholds
-from tests.sources import source_of
+from tests.sources import scop_of, source_of
 
 IMAGES = "int n, int m, float o[n][m], float a[n + 8][m + 8], float w[3][3], float u[2 * n][2 * m]"
 WINDOW = """for (i = 0; i < n; i++) for (j = 0; j < m; j++) { float v = 0;
@@ -327,6 +327,16 @@ def test_loops_that_never_run_need_no_decision() -> None:
     options = Options(scheduler="pluto", decisions="random", parallel=False, simd=False, eager=True)
     result = optimize(source_of(body, params="int m, double *a, double *b"), options)
     assert not {remark.id for remark in result.remarks} & {"internal.error", "schedule.simplified"}
+
+
+def test_straight_code_has_nothing_for_loops_without_iterations() -> None:
+    """Which of several such statements have none is only seen with all that is known of them."""
+    inner = "x[i] = 1; for (int l = 0; l < k; l++) y[l] = 2;"
+    body = f"for (i = 0; i < 4; i++) for (j = i + 1; j <= 4; j += 2) for (k = 0; k < i; k++) {{ {inner} }}"
+    band = scop_of(body).schedule.get_root().child(0)
+    straight = small_loops.straightened(band)
+    assert not list(small_loops.inner_bands(straight))
+    assert straight.get_domain().is_equal(band.get_domain())
 
 
 # Two passes of a transform of small blocks, then rounding: of eight numbers each.
