@@ -74,9 +74,13 @@ def _extracted(
     tree = walk.tree(known)
     shapes, holds = _flat_arrays(walk)
     if shapes:
-        known = holds
+        known, first = holds, walk.affine.parameters
         walk = _walk(tu, region, shapes, by_rows)
         tree = walk.tree(known)
+        # Loops that are executed as a whole now may have bounds that rows depend on.
+        for k in range(known.dim(isl.dim_type.param)):
+            name = str(known.get_dim_name(isl.dim_type.param, k))
+            walk.affine.parameters.setdefault(name, first[name])
     if walk.wanted_values:
         raise walk.wanted_values[0]
     return ScopParts(walk, name, known, assume_apart).scop(tree), {**walk.obstacles, **walk.stages}

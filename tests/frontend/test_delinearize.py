@@ -293,3 +293,12 @@ def test_the_distance_of_frames_is_a_value_where_a_macro_says_it(hop: str) -> No
     rows = optimize(source.replace(hop.encode(), b"1024"), Options(eager=True))
     assert "assume.rows" in [remark.id for remark in rows.remarks]
     assert b"#if" not in rows.text.split(b"#pragma scop")[1]
+
+
+def test_bounds_of_loops_that_are_executed_as_a_whole_are_parameters_of_rows() -> None:
+    """The iterator holds all values for the bounds that show the rows, but not where the rows are known."""
+    subscripts = "a[(unsigned long)(k + 1) * l + q] = a[(unsigned long)k * l + q + 2]"
+    body = f"for (unsigned long k = 0; k < n; k++) for (q = k; q < m; ++q) {subscripts};"
+    made = scop_of(body, params="unsigned short n, long m, long l, double *a, unsigned char q")
+    assert guard(made).is_subset(isl.Set("[m, l] -> { : m + 2 <= l }"))
+    assert {parameter.name for parameter in made.parameters} == {"n", "m", "l"}
