@@ -150,13 +150,14 @@ class StatementMatch(Struct, frozen=True):
     def value(self, iterator: str, printed: ir.Node) -> None:
         """An iterator's value: a cast to its type, or an expression that has its type already."""
         ctype = self.types[iterator]
+        wide = ctype.spelling == self.reader.long_type  # a cast may be the value's own, of a parameter
         match printed:
-            case ir.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == ctype.spelling:
+            case ir.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == ctype.spelling and not wide:
                 found = self.reader.usable(inner).value
             case _:
                 read = self.reader.usable(printed)
                 literal = isinstance(read.value, Const) and ctype.spelling == "int" and abs(read.value.value) < 2**31
-                if not literal and ctype.spelling != self.reader.long_type:
+                if not literal and not wide:
                     raise Unreadable(f"the value of '{iterator}' in {self.name} isn't of type {ctype.spelling}")
                 found = read.value
         if canonical(found) != canonical(self.values[iterator]):

@@ -10,7 +10,7 @@ from scopt.ir import expr as ex
 from scopt.ir.nest import Block, Call, Compare, Const, Exceeds, For, LoopMark, LoopNest, Name
 from scopt.ir.nest_walks import items
 from scopt.ir.scop import Array, Scop
-from tests.astgen.scops import DOUBLE, INT, SIZE, S, loops, make_scop, parse_statement
+from tests.astgen.scops import DOUBLE, INT, LONG, SIZE, S, loops, make_scop, parse_statement
 
 PRIVATE = LoopMark(parallel=True, private=("t",))
 N, M = Name("n"), Name("m")
@@ -157,6 +157,19 @@ def test_unsigned_parameters_read_back() -> None:
     emitted = emit(scop, nest)
     assert emitted.text == "for (long i = 0; i < (long)n - 1; i++)\n  A[(size_t)i + 1] = (size_t)i;\n"
     check_printed(scop, nest, emitted)
+
+
+def test_an_unsigned_parameter_as_the_value_of_a_wide_iterator_reads_back() -> None:
+    """The cast to the iterator's type is the one that the parameter needs."""
+    statement = S("S0[i, j] : 0 <= i < 9 and j = n", "A[i] = g(j);", LONG)
+    scop = make_scop(statement, parameters={"n": SIZE}, typedefs=("size_t",))
+    nest = loops(scop, "S0[i, j] -> [i]")
+    emitted = emit(scop, nest)
+    assert "g(((long)n))" in emitted.text
+    check_printed(scop, nest, emitted)
+    for other in ("n", "(int)n", "(long)m", "(long)(n + n)"):
+        with pytest.raises(InternalError, match=r"the printed C is not the loop nest"):
+            check_printed(scop, nest, replace(emitted, text=emitted.text.replace("(long)n", other)))
 
 
 def test_the_guard_of_a_parallel_vector_loop_is_for_the_threads_only() -> None:
