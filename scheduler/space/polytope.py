@@ -22,6 +22,9 @@ from scopt.scheduler.space.space_problem import DelayRow, SpaceProblem
 Vertex = tuple[Fraction, ...]
 # With more generators than this on the way, a polytope takes too long: some of them have to do.
 MAX_RAYS = 2000
+# A point's largest entry, where fewer generators have a smaller one: loops run through all dates in between, and those
+# of some hundred vertices have no common denominator that fits into 64 bits.
+LARGEST_ENTRY = 1000
 _ZERO = Fraction(0)
 
 
@@ -72,32 +75,53 @@ class Polytope(Struct, frozen=True, dict=True):
         """The point that the coefficients of `slots` choose, multiplied by its least common denominator; None where all
         of a group's vertices have coefficient 0: no convex combination (Algorithm 2).
 
-        Coefficients are not negative. Raises ValueError if there aren't as many as slots.
+        Coefficients are not negative. Where they lead to numbers that no loop can have, those of some generators count
+        as 0, of the smaller ones first. Raises ValueError if there aren't as many as slots.
         """
         if self.is_empty:
             return None
-        totals: dict[int | None, int] = {slot.group: 0 for slot in self.slots if slot.group is not None}
-        chosen: list[tuple[_Entries, int, int | None]] = [(vertex, 1, None) for vertex in self._lone]
+        chosen: dict[int | None, list[tuple[_Entries, int]]] = {slot.group: [] for slot in self.slots}
         for slot, coefficient in zip(self.slots, coefficients, strict=True):
-            if slot.group is not None:
-                totals[slot.group] += coefficient
             if coefficient:
-                chosen.append((_entries(slot.generator), coefficient, slot.group))
-        if not all(totals.values()):
+                chosen[slot.group].append((_entries(slot.generator), coefficient))
+        rays = chosen.pop(None, [])
+        if not all(chosen.values()):
             return None
-        totals[None] = 1
-        scale = lcm(*(totals[group] * denominator for (_, denominator), _, group in chosen))
+        groups = [*chosen.values(), *([(vertex, 1)] for vertex in self._lone)]
+        point = self._combined(groups, rays)
+        while max(map(abs, point), default=0) > LARGEST_ENTRY and (rays or max(map(len, groups)) > 1):
+            if max(map(len, groups)) > 1:
+                groups = [_largest_half(group) for group in groups]
+            else:
+                rays = _largest_half(rays)[: len(rays) - 1]
+            point = self._combined(groups, rays)
+        return point
+
+    def _combined(self, groups: Sequence[Sequence[tuple[_Entries, int]]], rays: Sequence[tuple[_Entries, int]]) -> Row:
+        """A convex combination of the vertices in each group, and of rays, multiplied by its least common denominator.
+        Of each generator, its entries and its coefficient."""
+        totals = [sum(coefficient for _, coefficient in group) for group in groups]
+        scale = lcm(
+            *(total * denominator for total, group in zip(totals, groups, strict=True) for (_, denominator), _ in group)
+        )
         point = [0] * self.width
-        for (entries, denominator), coefficient, group in chosen:
-            factor = coefficient * scale // (totals[group] * denominator)
-            for k, value in entries:
-                point[k] += factor * value
+        for total, generators in (*zip(totals, groups, strict=True), (1, rays)):
+            for (entries, denominator), coefficient in generators:
+                factor = coefficient * scale // (total * denominator)
+                for k, value in entries:
+                    point[k] += factor * value
         common = gcd(scale, *point)
         return tuple(value // common for value in point)
 
 
 # The entries of a vector that aren't 0, with their positions, multiplied by the denominator.
 _Entries = tuple[tuple[tuple[int, int], ...], int]
+
+
+def _largest_half(generators: Sequence[tuple[_Entries, int]]) -> list[tuple[_Entries, int]]:
+    """Those with the larger coefficients, at least one of some."""
+    ordered = sorted(generators, key=lambda one: -one[1])
+    return ordered[: (len(ordered) + 1) // 2]
 
 
 def _entries(vector: Sequence[Fraction | int]) -> _Entries:

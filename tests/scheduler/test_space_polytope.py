@@ -25,6 +25,7 @@ from scopt.poly.generators import (
     normalized,
     whole_space,
 )
+from scopt.poly.quiet_solver import quiet_solver
 from scopt.scheduler.space.matrix import carries
 from scopt.scheduler.space.polytope import Polytope, Polytopes
 from scopt.scheduler.space.space_problem import DelayRow, SpaceDependence, SpaceProblem
@@ -116,8 +117,7 @@ def is_combination(polytope: Polytope, point: Rational, *, direction: bool = Fal
     direction: of rays alone."""
     generators: list[Rational] = [*([] if direction else polytope.vertices), *polytope.rays]
     groups = [] if direction else sorted(set(polytope.groups))
-    solver: Any = highspy.Highs()
-    solver.silent()
+    solver = quiet_solver()  # as many threads as all others: HiGHS has one number of them
     model = highspy.HighsLp()
     rows = [[float(generator[k]) for generator in generators] for k in range(polytope.width)]
     rows += [[float(group == one) for one in polytope.groups] + [0.0] * len(polytope.rays) for group in groups]
@@ -344,6 +344,16 @@ def test_points_of_groups() -> None:
     assert polytope.point((1, 0)) == (3, 0, 2)
     assert polytope.point((1, 1)) == (3, 6, 4)
     assert polytope.point((0, 0)) is None
+
+
+def test_points_of_many_vertices_have_numbers_that_loops_can_have() -> None:
+    """The least common denominator of them all has 24 digits: those with the largest coefficients have to do."""
+    primes = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59)
+    polytope = Polytope(2, tuple((Fraction(1, p), ZERO) for p in primes), (0,) * len(primes), ((0, 5), (0, 700)))
+    assert polytope.point((1, 1, 2, *(0 for _ in primes[3:]), 0, 0)) == (37, 0)
+    assert polytope.point((*(1 for _ in primes), 0, 0)) == (31, 0)
+    assert polytope.point((*(1 + (p == 59) for p in primes), 0, 0)) == (307, 0)
+    assert polytope.point((*(int(p == 2) for p in primes), 1, 2)) == (1, 0)
 
 
 def test_as_many_coefficients_as_slots() -> None:
