@@ -121,6 +121,8 @@ def total_around(
         counting.append(one)
     if not counting or (update.operator in BETTER and not all(_is_there(scop, one, array) for one in counting)):
         return None  # it never runs, or there is nothing to be compared with in the end
+    if not cells.is_single_valued():
+        return None  # which cell it is nobody knows
     names = frozenset(one.name for one in inside)
     return Counted(array, update.operator, tuple(counting), names, depth, (), scop.context, reference, cells.coalesce())
 

@@ -60,6 +60,7 @@ def test_what_gets_a_total(body: str, totals: list[str]) -> None:
         "for (i = 0; i < n; i++) { cell[0] += p[i]; cell[i + 1] = i; cell[p[i]] = 2; }",
         "for (i = 0; i < n; i++) if (p[i]) if (cell[2] < p[i]) cell[2] = p[i];",  # perhaps there is no such cell
         "for (i = 0; i < n; i++) if (h[2] < p[i]) h[2] = p[i];",
+        "for (i = 0; i < n; i++) bits[n * m + 2] += p[i];",  # which one isn't known
         "for (i = 0; i < n; i++) x[0] += p[i];",
         "cell[0] += s1;",
     ],
