@@ -2,17 +2,19 @@
 
 Where a loop runs over several statements, isl's bound may distinguish cases for a page of conditions. The largest of
 the cases will do if the iterations that this adds execute nothing, because the loops and guards inside exclude them.
+Of cases in several parameters, as the n and m of ``i < n && i < m``, those in one of them are enough where that holds
+for them, too: the largest of all may be as far away as the largest parameter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import islpy as isl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from scopt.ir.expr import maximum, minimum, negate
+from scopt.ir.expr import maximum, minimum, names, negate
 from scopt.ir.nest import Block, Call, Compare, Expr, For, Hold, If, LoopNest, Max, Min, Name, Select
 from scopt.ir.nest_walks import Item
 from scopt.ir.scop import Scop
@@ -33,6 +35,14 @@ def _cases(bound: Expr) -> Iterator[Expr]:
         yield from _cases(bound.otherwise)
     else:
         yield bound
+
+
+def _by_names(bound: Expr) -> list[list[Expr]]:
+    """The cases, apart by the names in them."""
+    found: dict[frozenset[str], list[Expr]] = {}
+    for one in _cases(bound):
+        found.setdefault(frozenset(names(one)), []).append(one)
+    return list(found.values())
 
 
 def _has_cases(bound: Expr) -> bool:
@@ -65,14 +75,25 @@ class _Pass(Struct, frozen=True, eq=False):
             args = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
             candidate = replace(loop, upper=minimum(maximum(_cases(arg)) for arg in args))
             if not self.executes(candidate, Compare(Name(loop.iterator), ">", loop.upper), context):
-                loop = candidate
+                near = [self.near(candidate, ">", [maximum(some) for some in _by_names(arg)], context) for arg in args]
+                bounds = ((*some,) if some else (maximum(_cases(arg)),) for some, arg in zip(near, args, strict=True))
+                loop = replace(loop, upper=minimum(one for some in bounds for one in some))
         # with a step, another lower bound would be another set of iterations
         if _has_cases(loop.lower) and loop.step == 1:
             args = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)
             candidate = replace(loop, lower=maximum(minimum(_cases(arg)) for arg in args))
             if not self.executes(candidate, Compare(Name(loop.iterator), "<", loop.lower), context):
-                loop = candidate
+                near = [self.near(candidate, "<", [minimum(some) for some in _by_names(arg)], context) for arg in args]
+                bounds = ((*some,) if some else (minimum(_cases(arg)),) for some, arg in zip(near, args, strict=True))
+                loop = replace(loop, lower=maximum(one for some in bounds for one in some))
         return loop
+
+    def near(self, loop: For, beyond: str, bounds: Sequence[Expr], context: Context) -> list[Expr]:
+        """Those of several bounds beyond which no iteration executes anything."""
+        if len(bounds) < 2:
+            return []
+        iterator = Name(loop.iterator)
+        return [one for one in bounds if not self.executes(loop, Compare(iterator, beyond, one), context)]
 
     def executes(self, loop: For, where: Compare, context: Context) -> bool:
         """Whether the loop's iterations that fulfil a condition execute anything."""

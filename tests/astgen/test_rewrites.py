@@ -8,7 +8,7 @@ from scopt.astgen.loops.simplify import simplify
 from scopt.ir import expr as ex
 from scopt.ir.nest import Block, Call, Compare, Const, Expr, FloorDiv, For, If, LoopNest, Max, Min, Mod, Name, Select
 from scopt.ir.nest_walks import items, rename_iterators
-from tests.astgen.scops import S, make_scop, trace
+from tests.astgen.scops import INT, S, make_scop, trace
 
 SCOP = make_scop(S("S0[i] : 0 <= i < n"))
 IT, N, ZERO, LAST = Name("i"), Name("n"), Const(0), ex.plus(Name("n"), -1)
@@ -94,6 +94,19 @@ def test_a_lower_bound_with_cases() -> None:
     assert plain_bounds(SCOP, before).body.items[0].lower == Const(-1)  # type: ignore[union-attr]
     strided = nest(loop(guarded, lower=cases(Const(0), Const(-1)), step=2))
     assert plain_bounds(SCOP, strided) == strided
+
+
+def test_cases_in_one_parameter_do_if_nothing_is_beyond_them() -> None:
+    scop = make_scop(S("S0[i] : 0 <= i < n and i < m"), parameters={"n": INT, "m": INT})
+    other = ex.plus(Name("m"), -1)
+    larger = Select(Compare(N, ">", Name("m")), LAST, other)
+    in_both, in_one = (
+        form((Compare(IT, "<", N), Compare(IT, "<", Name("m")))) for form in (ex.conjunction, ex.disjunction)
+    )
+    for condition, upper in ((in_both, ex.minimum((LAST, other))), (in_one, ex.maximum((LAST, other)))):
+        (after,) = plain_bounds(scop, nest(loop(when(condition, call()), upper=larger))).body.items
+        assert isinstance(after, For)
+        assert after.upper == upper
 
 
 def divisions(rewritten: LoopNest) -> list[bool]:
