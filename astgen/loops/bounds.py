@@ -9,6 +9,7 @@ for them, too: the largest of all may be as far away as the largest parameter.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import islpy as isl
 from msgspec import Struct
@@ -88,7 +89,7 @@ class _Pass(Struct, frozen=True, eq=False):
                 loop = replace(loop, lower=maximum(one for some in bounds for one in some))
         return loop
 
-    def near(self, loop: For, beyond: str, bounds: Sequence[Expr], context: Context) -> list[Expr]:
+    def near(self, loop: For, beyond: Literal["<", ">"], bounds: Sequence[Expr], context: Context) -> list[Expr]:
         """Those of several bounds beyond which no iteration executes anything."""
         if len(bounds) < 2:
             return []
