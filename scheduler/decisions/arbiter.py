@@ -14,6 +14,7 @@ from scopt.ir.marked_schedule import BandChoice, GivenUp
 from scopt.ir.scop import LoopDirective
 from scopt.scheduler.decisions.claims import Band, Claim, Mechanism, Reason
 from scopt.scheduler.decisions.decider import Decider
+from scopt.scheduler.decisions.needs import needs
 from scopt.scheduler.influence.honoured import wished_members
 
 # What is asked of a band.
@@ -47,8 +48,16 @@ def arbitrate(
         if one.cycles < taken.cycles and (broke := (*against[one], *hopes[one]))
     )
     rest = tuple((one.mechanism, one.what, one.cycles) for one in others)
-    choice = BandChoice(band.names, taken.mechanism, taken.what, taken.cycles, rest, reasons, given_up, taken.notes)
+    needed = _needs(band, taken) if band.setting.options.explain else ()
+    choice = BandChoice(
+        band.names, taken.mechanism, taken.what, taken.cycles, rest, reasons, given_up, taken.notes, needed
+    )
     return taken, choice
+
+
+def _needs(band: Band, claim: Claim) -> tuple[tuple[str, float], ...]:
+    vectors = claim.vectors is None or bool(claim.vectors) or bool(claim.lanes)
+    return needs(band.work, min(claim.vectors or (), default=None), vectors=vectors, tiled=claim.tiled)
 
 
 def _named(claim: Claim, claims: Sequence[Claim]) -> str:

@@ -200,7 +200,8 @@ class BandChoice(Struct, frozen=True):
 
     statements: of the band. mechanism, what, cycles: what was taken, its decisions, and its cost by the model. others:
     what could have been, likewise, the best first. reasons: why mechanisms could do nothing. given_up: for the user's
-    wishes. notes: what has become of sizes that the user gave.
+    wishes. notes: what has become of sizes that the user gave. needs: cycles that each resource is busy, the largest
+    first, where it is to be explained.
     """
 
     statements: tuple[str, ...]
@@ -211,6 +212,7 @@ class BandChoice(Struct, frozen=True):
     reasons: tuple[tuple[str, str], ...] = ()
     given_up: tuple[GivenUp, ...] = ()
     notes: tuple[str, ...] = ()
+    needs: tuple[tuple[str, float], ...] = ()
 
 
 class MarkedSchedule(Struct, frozen=True, eq=False):

@@ -23,6 +23,8 @@ def choice_lines(scop: Scop, marked: MarkedSchedule) -> Iterator[str]:
     """Of each band: what was taken, what came next, and why there was no more to choose from."""
     for choice in marked.choices:
         yield f"{', '.join(choice.statements)}: {_taken(choice)}"
+        if choice.needs:
+            yield f"    by resource: {', '.join(f'{name} {_cycles(cycles)}' for name, cycles in choice.needs)}"
         for name, what, cycles in choice.others:
             yield f"    rather than {_named(name, what)}: {_times(cycles, choice.cycles)}"
         for one in choice.given_up:
