@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
 import shutil
 import signal
@@ -25,6 +26,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # With SCOPT_TEST_ALL=1 in the environment all is run, else what tells most in the time that everyday's runs have.
 EVERYTHING = bool(os.environ.get("SCOPT_TEST_ALL"))
+
+# Folders whose tests ask for nothing that processes of their own are for.
+WITHOUT_LIMITS = frozenset({"astgen", "autodetect", "differential", "frontend", "machine", "scheduler"})
 
 Case = TypeVar("Case")
 
@@ -58,6 +62,19 @@ def pytest_collection_finish() -> None:
 def _passes_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passes over schedule trees are held to what they say, whatever the options."""
     monkeypatch.setattr(band_passes, "is_checked", lambda options: True)
+
+
+@pytest.fixture
+def regions_stay_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regions are transformed in the tests' own process, as where nothing can be forked, without limits of time and
+    memory: a copy of this process takes longer than what most tests have to be transformed."""
+    monkeypatch.setattr(multiprocessing, "get_all_start_methods", lambda: ["spawn"])
+
+
+@pytest.fixture(autouse=True)
+def _regions_stay_here(request: pytest.FixtureRequest) -> None:
+    if request.path.parent.name in WITHOUT_LIMITS:
+        request.getfixturevalue("regions_stay_here")
 
 
 @pytest.fixture(scope="session")

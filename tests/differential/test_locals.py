@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import RunC
-from tests.differential.control import parallel_text, same_output
+from tests.differential.control import Case, same_output_among
 
 BEFORE = """double *flat = &A[0][0], *other = &B[0][0]; unsigned u = 2; long w = 3; unsigned char c = 9; _Bool odd = 0;
 #define HALF(e) ((e) / 2)
@@ -146,9 +146,12 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("body", CASES.values(), ids=CASES)
-def test_every_bit_is_the_same(body: str, run_c: RunC, tmp_path: Path) -> None:
-    same_output(body, run_c, tmp_path, before=BEFORE, after=SHOW)
+ALL = {name: Case(body, BEFORE, SHOW) for name, body in CASES.items()}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_bit_is_the_same(name: str, run_c: RunC, tmp_path: Path) -> None:
+    same_output_among(tuple(ALL.values()), ALL[name], run_c, tmp_path)
 
 
 PARALLEL = (
@@ -172,4 +175,4 @@ PARALLEL = (
 
 @pytest.mark.parametrize("name", PARALLEL)
 def test_loops_run_in_parallel(name: str, run_c: RunC, tmp_path: Path) -> None:
-    assert "omp parallel for" in parallel_text(CASES[name], run_c, tmp_path, before=BEFORE)
+    assert "omp parallel for" in same_output_among(tuple(ALL.values()), ALL[name], run_c, tmp_path)

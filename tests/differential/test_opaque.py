@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import RunC
-from tests.differential.control import same_output
+from tests.differential.control import Case, same_output, same_output_among
 
 PARALLEL = {
     "search": "for (i = 0; i < n; i++) { for (k = 0; k < m; k++) if (x[k] < y[i]) break; q[i] = k; }",
@@ -58,15 +58,18 @@ SERIAL = {
 }
 
 
-@pytest.mark.parametrize("body", PARALLEL.values(), ids=PARALLEL)
-def test_loops_around_run_in_parallel(body: str, run_c: RunC, tmp_path: Path) -> None:
-    text = same_output(body, run_c, tmp_path)
-    assert ("omp parallel for" in text) == (body != PARALLEL["exchange"])
+ALL = {name: Case(body) for name, body in (PARALLEL | SERIAL).items()}
 
 
-@pytest.mark.parametrize("body", SERIAL.values(), ids=SERIAL)
-def test_loops_around_keep_their_order(body: str, run_c: RunC, tmp_path: Path) -> None:
-    assert "omp parallel for" not in same_output(body, run_c, tmp_path)
+@pytest.mark.parametrize("name", PARALLEL)
+def test_loops_around_run_in_parallel(name: str, run_c: RunC, tmp_path: Path) -> None:
+    text = same_output_among(tuple(ALL.values()), ALL[name], run_c, tmp_path)
+    assert ("omp parallel for" in text) == (name != "exchange")
+
+
+@pytest.mark.parametrize("name", SERIAL)
+def test_loops_around_keep_their_order(name: str, run_c: RunC, tmp_path: Path) -> None:
+    assert "omp parallel for" not in same_output_among(tuple(ALL.values()), ALL[name], run_c, tmp_path)
 
 
 def test_work_arrays_that_a_statement_fills_anew_are_each_thread_s_own(run_c: RunC, tmp_path: Path) -> None:

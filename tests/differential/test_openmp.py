@@ -6,7 +6,7 @@ import pytest
 
 from scopt.options import Options
 from scopt.pipeline import optimize
-from tests.conftest import RunC, everyday
+from tests.conftest import RunC
 from tests.fuzz.harness import without_thresholds
 
 BEFORE = """#include <stdio.h>
@@ -15,27 +15,37 @@ enum { N = 150 };
 static double A[N][N], B[N][N], C[N][N], x[N * N], y[N * N];
 static int h[N], count;
 """
-AFTER = """int main(void) {
+AFTER = """static void fill(void) {
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) {
       A[i][j] = (i * 7 + j * 3) % 11 / 8.0; B[i][j] = (i + j * 5) % 13 / 4.0; C[i][j] = 1;
       x[i * N + j] = i - j; y[i * N + j] = (i * j) % 17; h[i] = i % 5;
     }
-  int sizes[] = {0, 1, 2, 3, 40, N};
-  for (int s = 0; s < 6; s++) { k(sizes[s], x, y, A, B); }
-#ifdef OVERLAPPING
-  k(N / 2, x, x + 3, A, A); k(N / 2, x + 3, x, A, A);
-#endif
+  count = 0;
+}
+static void show(void) {
   double t = 0, u = 0, v = 0;
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) {
       t = t / 3 + A[i][j] + 2 * B[i][j] + 3 * C[i][j]; u = u / 2 + x[i * N + j] - y[i * N + j]; v += h[i] * i;
     }
   printf("%a %a %a %d\\n", t, u, v, count);
+}
+int main(void) {
+  int sizes[] = {0, 1, 2, 3, 40, N};
+CALLS
   return 0;
 }
 """
-HEAD = "static void k(int n, double *p, double *q, double (*a)[N], double (*b)[N])\n{\n"
+# The last two calls are for where pointers lead to the same memory, which only the serial program may have.
+CALLS = """  fill();
+  for (int s = 0; s < 6; s++) { NAME(sizes[s], x, y, A, B); }
+#ifdef OVERLAPPING
+  NAME(N / 2, x, x + 3, A, A); NAME(N / 2, x + 3, x, A, A);
+#endif
+  show();
+"""
+HEAD = "static void NAME(int n, double *p, double *q, double (*a)[N], double (*b)[N])\n{\n"
 CASES = {
     "plain": """
 #pragma omp parallel for
@@ -120,33 +130,54 @@ CASES = {
 #pragma omp parallel for
   for (int i = 0; i < n; i++) p[i] = q[i]; count++;""",
 }
-# As a region that is marked; and where pointers lead to the same memory, which only the serial program may have.
 MARKED = {"marked": f"#pragma scop{CASES['nested']}\n#pragma endscop"}
 SERIAL = ("-O2", "-ffp-contract=off", "-w", "-fwrapv")
+OVERLAPPING = (*SERIAL, "-DOVERLAPPING")
 
 
-@pytest.mark.parametrize("name", everyday([*CASES, *MARKED]))
-def test_as_without_pragmas(run_c: RunC, name: str) -> None:
-    source = f"{BEFORE}{HEAD}{ {**CASES, **MARKED}[name] }\n}}\n{AFTER}"
-    made = optimize(source, Options(cc="gcc", autodetect=name in CASES, eager=True))
-    inside = [region for region in made.regions if region.function == "k"]
-    assert inside
-    assert all(region.transformed for region in inside), made.remarks
+def program(cases: dict[str, str]) -> str:
+    """All cases in one program, each a function of its own, which prints a line."""
+    functions = [f"{HEAD}{body}\n}}\n".replace("NAME", f"k{number}") for number, body in enumerate(cases.values())]
+    calls = [CALLS.replace("NAME", f"k{number}") for number in range(len(cases))]
+    return BEFORE + "".join(functions) + AFTER.replace("CALLS", "".join(calls))
+
+
+def changed(source: str, cases: dict[str, str], **options: bool) -> str:
+    """The program with all of its cases transformed."""
+    made = optimize(source, Options(cc="gcc", **options))
+    for number, name in enumerate(cases):
+        inside = [region.transformed for region in made.regions if region.function == f"k{number}"]
+        assert inside, name
+        assert all(inside), (name, made.remarks)
     assert not [remark for remark in made.remarks if remark.id.startswith("internal")]
-    text = without_thresholds(made.text.decode())
+    return made.text.decode()
+
+
+def others(cases: dict[str, str], printed: str, wanted: str) -> list[str]:
+    """The cases that print something else."""
+    lines, expected = printed.splitlines(), wanted.splitlines()
+    assert len(lines) == len(expected) == len(cases)
+    return [name for name, line, other in zip(cases, lines, expected, strict=True) if line != other]
+
+
+@pytest.mark.parametrize("cases", [CASES, MARKED], ids=["found", "marked"])
+def test_as_without_pragmas(run_c: RunC, cases: dict[str, str]) -> None:
+    source = program(cases)
+    as_it_is = changed(source, cases, autodetect=cases is CASES, eager=True)
+    text = without_thresholds(as_it_is)
     wanted = run_c(source, *SERIAL, name="original")
     for number, flags in enumerate((("-fopenmp",), (), ("-fopenmp", "-O0"))):
-        assert run_c(text, *SERIAL, *flags, name=f"made{number}") == wanted
-    assert run_c(made.text, *SERIAL, "-fopenmp-simd", name="simd") == wanted
-    if name in CASES:
-        overlapping = (*SERIAL, "-DOVERLAPPING")
-        assert run_c(text, *overlapping, name="made") == run_c(source, *overlapping, name="original")
+        assert others(cases, run_c(text, *SERIAL, *flags, name=f"made{number}"), wanted) == []
+    assert others(cases, run_c(as_it_is, *SERIAL, "-fopenmp-simd", name="simd"), wanted) == []
+    if cases is CASES:
+        wanted = run_c(source, *OVERLAPPING, name="original")
+        assert others(cases, run_c(text, *OVERLAPPING, name="made"), wanted) == []
 
 
-@pytest.mark.parametrize("name", ["plain", "lines", "nested", "product", "steps", "condition"])
-def test_with_tests_of_sizes(run_c: RunC, name: str) -> None:
-    source = f"{BEFORE}{HEAD}{CASES[name]}\n}}\n{AFTER}"
-    made = optimize(source, Options(cc="gcc", autodetect=True))
+def test_with_tests_of_sizes(run_c: RunC) -> None:
+    cases = {name: CASES[name] for name in ("plain", "lines", "nested", "product", "steps", "condition")}
+    source = program(cases)
+    text = optimize(source, Options(cc="gcc", autodetect=True)).text.decode()
     wanted = run_c(source, *SERIAL, name="original")
-    assert run_c(made.text, *SERIAL, "-fopenmp") == wanted
-    assert run_c(made.text, *SERIAL) == wanted
+    assert others(cases, run_c(text, *SERIAL, "-fopenmp"), wanted) == []
+    assert others(cases, run_c(text, *SERIAL, name="serial"), wanted) == []

