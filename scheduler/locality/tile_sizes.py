@@ -185,6 +185,29 @@ def _are_few(machine: Machine, groups: Sequence[ReferenceGroup], member: int) ->
     return known and pieces < 2 * machine.cores
 
 
+def only_share(scop: Scop, machine: Machine, schedule: LinearSchedule, vector: int) -> bool:
+    """Whether strips of a vector loop, in which the loops around it run in full, are there for threads to share alone:
+    as many of whole rows as the loops go on from stay in the second cache anyway, which has no room for all of the
+    lines of a strip until the next one is done. vector: the loop's member."""
+    groups = reference_groups(scop, tile_space(scop, schedule.prefix, schedule.members))
+    return _rows_stay(machine, groups, vector) and _streams_through(machine, groups, vector)
+
+
+def _rows_stay(machine: Machine, groups: Sequence[ReferenceGroup], vector: int) -> bool:
+    row = sum(group.element for group in groups if group.depends_on(vector))
+    return row * trip_count(groups, vector) <= machine.cache(2).share // 2
+
+
+def _streams_through(machine: Machine, groups: Sequence[ReferenceGroup], vector: int) -> bool:
+    """Whether each step of a strip gets other lines, of more than the second cache keeps."""
+    sizes = [trip_count(groups, k) for k in range(len(groups[0].moves[0]))] if groups and groups[0].moves else []
+    if not sizes:
+        return False
+    sizes[vector] = piece(machine, groups, parallel=False)
+    line = machine.cache(1).line
+    return sum(group.lines(sizes, line) for group in groups) * line > machine.cache(2).share
+
+
 def tile_unit(band: TiledBand, cache: Cache | None = None) -> int:
     """The size of a band's tiles, in units of its members' skew: the smallest one that pays, among those that fit into
     a cache, the last one."""
