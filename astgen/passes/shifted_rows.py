@@ -62,6 +62,13 @@ def _shifts(scop: Scop, body: Block) -> Iterator[set[str]]:
                 places.append(value)
         for place in places:
             scalars.update(used_names(place))
-            for inner in walk(place):
-                if isinstance(inner, ir.ArrayRef):
-                    yield {one for name in used_names(inner) for one in moves.get(name, ())}
+            for inner in _references(place):
+                yield {one for name in used_names(inner) for one in moves.get(name, ())}
+
+
+def _references(place: ir.Node) -> Iterator[ir.ArrayRef]:
+    """The references to elements in a subscript, with all of their own subscripts: not the row of a table that one is
+    in."""
+    found = [node for node in walk(place) if isinstance(node, ir.ArrayRef)]
+    rows = {id(node.name) for node in found}
+    return (node for node in found if id(node) not in rows)

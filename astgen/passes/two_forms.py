@@ -3,7 +3,8 @@
 An `if` clause that fails leaves the loop in a function of its own, which the OpenMP runtime calls: that takes longer
 than a short loop, and the first call in a process takes 10 microseconds, with clang's runtime more than a thousand.
 Nor does a compiler know in there what it knows of the variables around: that a parameter is always 8, since `main` says
-so, makes small loops twice as fast, and divisions.
+so, makes small loops twice as fast, and divisions. Strips that are there for threads to share are no strips for one
+(`scopt.astgen.passes.whole_rows`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 
 from scopt.astgen.emit.loop_work import is_tile_loop, without_threads
 from scopt.astgen.passes.turned_sums import SUMMED
+from scopt.astgen.passes.whole_rows import keeps_copies, with_whole_rows
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import conjunction, exceeds, linear, subtract
 from scopt.ir.nest import And, Block, Compare, Condition, Exceeds, For, Hold, If, LoopNest, Name, Or, Threads
@@ -49,7 +51,7 @@ def in_one_form(scop: Scop, nest: LoopNest) -> LoopNest:
     def visit(item: Item) -> tuple[Item, ...]:
         if not isinstance(item, If):
             return (item,)
-        if item.otherwise == Block(tuple(map(_sequential, item.then.items))):
+        if item.otherwise == Block(tuple(map(_sequential, item.then.items))) or _is_of_whole_rows(scop, item):
             return item.then.items
         if _of_work(item.condition):
             raise InternalError(f"{scop.location}: generated loops: two forms that aren't the same: {item.condition}")
@@ -82,7 +84,8 @@ def _item(item: Item, forms: _Forms) -> Item:
             several = () if forms.inside else _several(item)
             work = () if item.work is None else (item.work,)
             condition = conjunction((*work, *several, Threads()))
-            return If(condition, Block((threads,)), Block((_sequential(threads),)))
+            whole = with_whole_rows(threads) if item.mark.sharing else None
+            return If(condition, Block((threads,)), whole or Block((_sequential(threads),)))
         case For():
             return replace(item, body=_block(item.body, replace(forms, enough=False, inside=True)))
         case Hold():
@@ -126,6 +129,15 @@ def _sequential(item: Item) -> Item:
     if isinstance(item, For) and item.mark.parallel:
         return replace(item, mark=without_threads(item.mark), work=None)
     return item
+
+
+def _is_of_whole_rows(scop: Scop, item: If) -> bool:
+    """Whether one form is a loop over strips that threads share, and the other one these strips as one."""
+    match item.then.items:
+        case (For() as strips,):
+            whole = with_whole_rows(strips)
+            return whole is not None and item.otherwise == whole and not keeps_copies(scop, strips)
+    return False
 
 
 def _of_work(condition: Condition) -> bool:

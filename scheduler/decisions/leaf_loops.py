@@ -24,7 +24,7 @@ from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.shared_loops import collapsed_loops
 from scopt.scheduler.locality.footprints import free_members
 from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, shape_rows, strides, unskewed
-from scopt.scheduler.locality.tile_sizes import band_sizes, diamond_sizes, row_piece, vector_sizes
+from scopt.scheduler.locality.tile_sizes import band_sizes, diamond_sizes, only_share, row_piece, vector_sizes
 from scopt.scheduler.locality.tiling import atomic, interleaved, near_sizes, shaped_tiles, sizes_for, tiled, wavefront
 
 # Of a band without tiles whose parallel loop may have few iterations: a vector loop, and two around it.
@@ -59,6 +59,7 @@ class LeafLoops(Struct, frozen=True, eq=False):
                 collapse = collapsed_loops(of, node, 0, Work.of(of.scop, of.options.machine, node).trips[0], size)
             private = private_for_wavefront(of, node) if plan.skew else private_for(of, node, plan.parallel)
         depth = 1 if plan.tile or plan.tile_vector else 0
+        sharing = bool(depth) and not (plan.tile or plan.skew) and self.only_share(node)
         if depth:
             node = self.tiles(node, self.shape.rows if self.shape is not None else None).child(0)
         if self.shape is not None and self.shape.interleave and plan.serial:
@@ -71,9 +72,14 @@ class LeafLoops(Struct, frozen=True, eq=False):
         both = not depth and plan.parallel == width - 1  # the vector loop itself: it was marked above
         if plan.parallel is not None and not both:
             at = 1 if plan.skew else plan.parallel
-            mark = LoopMark(parallel=True, private=private, reductions=plan.threads, collapse=collapse)
+            mark = LoopMark(parallel=True, private=private, sharing=sharing, reductions=plan.threads, collapse=collapse)
             node = self.marks.above_member(node, at, mark)
         return node
+
+    def only_share(self, node: isl.ScheduleNode) -> bool:
+        """Whether strips along a band's last member are of no use but for threads."""
+        of, options = linear_schedule(self.setting.scop, node), self.setting.options
+        return not options.tile_sizes and only_share(self.setting.scop, options.machine, of, len(self.plan.order) - 1)
 
     # --- tiles --------------------------------------------------------------------------------------------------------
 

@@ -33,20 +33,19 @@ _CASES = 2
 
 class Rows(Struct, frozen=True, eq=False):
     """A nest, or several one after another, with one loop each over the rows. lane: whose row an instance is in.
-    streams: each step gets other lines, of more than the first cache keeps. outer: members of a single nest that carry
-    nothing either, and stand outside of the strips, one that is to be parallel first; few: it may have too few
-    iterations for threads. together: so many rows are
-    written out beside each other, where their arrays are; 0: strips are vectors, but for ends: statements that run in
-    order for the rows of a strip. along: statements of loops that carry
-    nothing, which stay vector loops along each of these rows. parallel: no dependence leads from row
-    to row; else one does, from what stands behind the loops along the rows. batch: rows are small problems, as many as
-    a vector has lanes."""
+    length: rows of a strip where that has to do with the lines that they are on; 0: elsewhere. outer: members of a
+    single nest that carry nothing either, and stand outside of the strips, one that is to be parallel first; few: it
+    may have too few iterations for threads. together: so many rows are written out beside each other, where their
+    arrays are; 0: strips are vectors, but for ends: statements that run in order for the rows of a strip. along:
+    statements of loops that carry nothing, which stay vector loops along each of these rows. parallel: no dependence
+    leads from row to row; else one does, from what stands behind the loops along the rows. batch: rows are small
+    problems, as many as a vector has lanes."""
 
     nodes: tuple[isl.ScheduleNode, ...]
     members: tuple[int, ...]
     lane: isl.UnionPwAff
     places: Places
-    streams: bool = False
+    length: int = 0
     outer: tuple[int, ...] = ()
     few: bool = False
     together: int = 0
@@ -82,7 +81,7 @@ def rows_of_strip(scop: Scop, options: Options, rows: Rows) -> int:
     if rows.batch:
         return batch_lanes(machine, max(scop.arrays[one.array].type.bytes or 1 for one in rows.places.buffers))
     user, least = options.tile_sizes, least_strip_rows(machine)
-    count = fitted_rows(machine, user, rows.members[0]) if user else strip_rows(machine, streams=rows.streams)
+    count = fitted_rows(machine, user, rows.members[0]) if user else rows.length or strip_rows(machine)
     while count > least and size * count > strip_bytes(machine):
         count = max(count // 2 // least * least, least)
     return count

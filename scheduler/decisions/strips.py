@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import BandChoice, Mark
 from scopt.ir.scop import Dependences, Scop
-from scopt.machine.costs import strip_rows, thread_limit
+from scopt.machine.costs import thread_limit
 from scopt.options import Options
 from scopt.poly.bands import Ordered, distances, with_properties_below, zero
 from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, union_of_maps, union_of_sets, walk
@@ -29,6 +29,7 @@ from scopt.scheduler.decisions.batches import batch
 from scopt.scheduler.decisions.claims import Band, Claim
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
+from scopt.scheduler.decisions.long_strips import strip_of_lines
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.shared_loops import has_few
 from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, is_left, rows_of_strip, stays_in_caches
@@ -181,7 +182,7 @@ class _Builder(Struct):
                 rows = None
             if rows is not None:
                 rows = self.around(band, member)(rows)
-                rows = replace(rows, streams=self.streams(band, rows))
+                rows = replace(rows, length=strip_of_lines(band, rows))
                 offers.append(
                     (strip_claim(band, rows, rows_of_strip(self.scop, self.options, rows), member, chain), rows)
                 )
@@ -343,17 +344,6 @@ class _Builder(Struct):
             return replace(rows, outer=outer, few=bool(outer) and has_few(self.setting, band.work.trips[outer[0]]))
 
         return placed
-
-    def streams(self, band: Band, rows: Rows) -> bool:
-        """Whether the lines along the rows come from farther away than the first cache, since each step of a strip gets
-        others."""
-        machine, work = self.options.machine, band.work
-        if rows.places.buffers or not rows.places.moving:
-            return False
-        line, fixed = machine.cache(1).line, {*rows.outer, *rows.members}
-        sizes = [1 if k in fixed else trips for k, trips in enumerate(work.trips)]
-        sizes[rows.members[0]] = strip_rows(machine)
-        return sum(group.lines(sizes, line) for group in work.groups) * line > machine.cache(1).share
 
     def joined(self, rows: Rows, node: isl.ScheduleNode) -> Rows | None:
         """The rows with one more nest, if it uses what they have computed and each of its rows needs only one of

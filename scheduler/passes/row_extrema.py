@@ -42,11 +42,12 @@ def with_row_extrema(scop: Scop, deps: Dependences) -> Scop | None:
 
 
 def _numbers(scop: Scop) -> Iterator[str]:
-    """The variables that are extrema."""
+    """The variables, and arrays some cell of which is one, that are extrema."""
     best = [one for one in scop.statements if is_first_best(scop, one)]
     for name in {access.array for one in best for access in one.accesses if access.is_write}:
         array, kind = scop.arrays[name], scop.arrays[name].type
-        if not (array.rank or array.within or array.pointer or kind.volatile or kind.atomic) and kind.bits in _FLOATS:
+        led = array.pointer and not array.rank
+        if not (array.within or array.flat or led or kind.volatile or kind.atomic) and kind.bits in _FLOATS:
             yield name
 
 
@@ -90,8 +91,8 @@ def _in_order(
 
 
 def _apart(scop: Scop, names: Collection[str], tree: trees.Tree) -> trees.Tree:
-    """The tree with what is compared in loops of its own behind innermost ones that carry nothing else: these are
-    vector loops then."""
+    """The tree with what is compared in loops of its own behind innermost ones that carry nothing else, or in front of
+    them: these are vector loops then."""
     match tree:
         case trees.Sequence(parts):
             return trees.Sequence(tuple(_apart(scop, names, part) for part in parts))
@@ -101,10 +102,11 @@ def _apart(scop: Scop, names: Collection[str], tree: trees.Tree) -> trees.Tree:
             inside = {str(one.get_tuple_name()): one for one in sets_of(trees.domain_of(tree))}
             taken = _computing(scop, names, inside.keys())
             rest = inside.keys() - taken
-            if not taken or not rest or not _may_stand_apart(scop, rest, taken):
+            order = next((one for one in ((rest, taken), (taken, rest)) if _may_stand(scop, *one, rest)), ())
+            if not taken or not rest or not order:
                 return tree
             found = []
-            for some in (rest, taken):
+            for some in order:
                 domain = union_of_sets(inside[name] for name in sorted(some))
                 part = trees.restricted(body, domain)
                 assert part is not None
@@ -130,18 +132,20 @@ def _computing(scop: Scop, names: Collection[str], inside: Collection[str]) -> s
     return taken
 
 
-def _may_stand_apart(scop: Scop, rest: Collection[str], taken: Collection[str]) -> bool:
-    """Whether all instances of one row of some statements may run before those of others, and carry nothing then."""
+def _may_stand(scop: Scop, first: Collection[str], second: Collection[str], plain: Collection[str]) -> bool:
+    """Whether all instances of one row of some statements may run before those of others. plain: those of them that are
+    to carry nothing then."""
     for one in dependences(scop).strict().select("flow", "anti", "output"):
-        if one.sink not in rest or one.source not in (*rest, *taken):
+        back = one.source in second and one.sink in first
+        if not (back or (one.source in plain and one.sink in plain)):
             continue
         depth = one.relation.dim(IN) - 1
-        if one.source in rest and scop.arrays[one.array].private and one.kind != "flow":
+        if one.source in plain and scop.arrays[one.array].private and one.kind != "flow":
             continue
         row = one.relation
         for k in range(depth):
             row = row.equate(IN, k, OUT, k)
-        if one.source in rest:
+        if not back:
             row = row.subtract(row.equate(IN, depth, OUT, depth))
         if not row.is_empty():
             return False

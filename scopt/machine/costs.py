@@ -314,8 +314,8 @@ LEAST_STEPS = 32
 WAITING_CHAINS = 3.5
 # By how much rows beside each other have to be faster: they are other loops for compilers, which have no vectors then.
 WORTH_ROWS = 1.1
-# Rows of a strip at most: its scalars have a cell for each on the stack.
-_MOST_ROWS = 256
+# Rows of a strip at most, but where the rows' lines have to be long: its scalars have a cell for each on the stack.
+MOST_ROWS = 256
 # Cells that a strip keeps of each row beside its scalars, on the stack.
 SHORT_ROW = 16
 # Shares of a cache: of the first one, cells that are copied before the next row's, with what they are scattered to.
@@ -343,14 +343,11 @@ def operation_latency(operator: str, machine: Machine, *, integer: bool = False)
     return 0
 
 
-def strip_rows(machine: Machine, *, streams: bool = False) -> int:
+def strip_rows(machine: Machine) -> int:
     """Rows of a strip, a multiple of `least_strip_rows` unless these are many: as many vectors as cycles pass until the
-    first one's result is there, and whole lines of arrays that run along the rows. streams: these come from memory, so
-    that it takes a longer piece of them for the prefetcher to get going."""
-    if streams:
-        return _MOST_ROWS
+    first one's result is there, and whole lines of arrays that run along the rows."""
     chains = machine.lanes(ELEMENT) * machine.fma_latency
-    return min(max(chains, machine.cache(1).line // ELEMENT), _MOST_ROWS)
+    return min(max(chains, machine.cache(1).line // ELEMENT), MOST_ROWS)
 
 
 def least_strip_rows(machine: Machine) -> int:

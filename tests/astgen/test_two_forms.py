@@ -17,17 +17,20 @@ from scopt.ir.nest import (
     Condition,
     Const,
     Exceeds,
+    Expr,
     For,
     If,
     LoopMark,
     LoopNest,
+    Max,
+    Min,
     Name,
     Sum,
     Threads,
 )
 from tests.sources import scop_of
 
-ROW, J, N = Name("i"), Name("j"), Name("n")
+ROW, J, N, ZERO = Name("i"), Name("j"), Name("n"), Const(0)
 LAST = Sum(((1, N),), -1)
 SCOP = scop_of("for (i = 0; i < n; i++) for (j = 0; j < n; j++) A[i][j] = 0;")
 WORK = Exceeds((N, N), 500)
@@ -114,3 +117,44 @@ def test_forms_that_differ_are_refused() -> None:
         wrong = replace(outer, body=Block((replace(other, condition=condition),)))
         with pytest.raises(InternalError, match="aren't the same"):
             in_one_form(SCOP, LoopNest(Block((wrong,))))
+
+
+def strips(mark: LoopMark, *, first: Const = ZERO, row: Expr = ROW) -> For:
+    """Of 32 columns, in each of which a loop over rows runs in order."""
+    end = Min((LAST, Sum(((1, Name("jt")),), 31)))
+    along = For("j", first if first.value else Name("jt"), end, 1, Block((Call("S0", (row, J)),)), LoopMark(simd=True))
+    if first.value:
+        along = replace(along, lower=Max((first, Name("jt"))))
+    rows = For("i", Const(0), LAST, 1, Block((along,)))
+    return For("jt", Const(0), LAST, 32, Block((rows,)), mark, WORK)
+
+
+@pytest.mark.parametrize("first", [Const(0), Const(3)])
+def test_strips_that_only_share_are_whole_rows_for_one_thread(first: Const) -> None:
+    loop = strips(LoopMark(parallel=True, sharing=True), first=first)
+    made = with_two_forms(LoopNest(Block((loop,))), tiles=True)
+    (item,) = made.body.items
+    assert isinstance(item, If)
+    along = For("j", first, LAST, 1, Block((Call("S0", (ROW, J)),)), LoopMark(simd=True))
+    assert item.otherwise == Block((For("i", Const(0), LAST, 1, Block((along,))),))
+    check_printed(SCOP, made, emit(SCOP, made))
+    assert in_one_form(SCOP, made) == LoopNest(item.then)
+    cut = replace(along, lower=Const(first.value + 1))
+    wrong = replace(item, otherwise=Block((For("i", Const(0), LAST, 1, Block((cut,))),)))
+    with pytest.raises(InternalError, match="aren't the same"):
+        in_one_form(SCOP, LoopNest(Block((wrong,))))
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        strips(LoopMark(parallel=True)),  # they bring lines back
+        strips(LoopMark(parallel=True, sharing=True, private=("x",))),  # each has cells of its own
+        strips(LoopMark(parallel=True, sharing=True), row=Name("jt")),
+        strips(LoopMark(parallel=True, sharing=True), first=Const(-1)),  # before the first one begins
+    ],
+)
+def test_other_strips_are_strips_for_one_thread(loop: For) -> None:
+    (item,) = with_two_forms(LoopNest(Block((loop,))), tiles=True).body.items
+    assert isinstance(item, If)
+    assert item.otherwise == Block((replace(loop, mark=LoopMark(sharing=loop.mark.sharing), work=None),))

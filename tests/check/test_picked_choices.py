@@ -49,6 +49,12 @@ def test_what_only_its_own_constant_lets_through_stays_behind_it() -> None:
     assert "y[i] = u[i] == 1 ? " in made or "y[i] = scopt_pickf(u[i] == 1" in made
 
 
+def test_one_cell_that_both_branches_assign_is_chosen() -> None:
+    both = "for (i = 0; i < n; i++) { if (u[i] > 2) y[i] = x[i] * 2.0f; else y[i] = x[i]; }"
+    assert "y[i] = u[i] > 2 ? x[i] * 2.0f : x[i];" in text(both)
+    assert "if (u[i] > 2)" in text(both.replace("= x[i];", "= 2.0;"))  # another type
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -35,6 +35,8 @@ def cells(body: str) -> list[str]:
         ("if (A[i][j] > most) most = A[i][j];", ["most_total_all"]),
         ("most = A[i][j] < most ? A[i][j] : most;", ["most_total_all"]),
         ("{ B[i][j] = A[i][j] + 1; s = fabs(B[i][j]); if (s > most) most = s; }", ["most_total_all"]),
+        ("{ s = A[i][j]; if (s > y[3]) y[3] = s; A[i][j] = 2; }", ["y_total_all"]),
+        ("{ if (A[i][j] > y[3]) y[3] = A[i][j]; x[j] = y[i]; }", []),  # that cell, too
         ("{ if (A[i][j] > most) most = A[i][j]; if (x[j] < low) low = x[j]; }", ["low_total_all", "most_total_all"]),
         ("if (A[i][j] >= most) most = A[i][j];", []),  # the last one of those that are as good
         ("most = most > A[i][j] ? most : A[i][j];", []),  # takes what is no number
@@ -67,7 +69,7 @@ def test_another_comparison_is_found_out() -> None:
 PROGRAM = """
 #include <math.h>
 #include <stdio.h>
-double sweep(const double *restrict u, double *restrict v, int n, int m, double most, double *least)
+double sweep(const double *restrict u, double *restrict v, int n, int m, double most, double *least, double *peak)
 {
   double low = *least;
 #pragma scop
@@ -76,6 +78,7 @@ double sweep(const double *restrict u, double *restrict v, int n, int m, double 
       v[j * n + i] = 0.25 * (u[j * n + i - 1] + u[j * n + i + 1] + u[(j - 1) * n + i] + u[(j + 1) * n + i]);
       double d = v[j * n + i] - u[j * n + i];
       if (d > most) most = d;
+      if (fabs(d) > peak[0]) peak[0] = fabs(d);
       if (u[j * n + i] < low) low = u[j * n + i];
     }
 #pragma endscop
@@ -96,8 +99,8 @@ int main(void)
             seed = seed * 1103515245u + 12345u;
             u[i] = some[(seed >> 16) % kind];
           }
-          double low = first[k], most = sweep(u, v, n, m, low, &low);
-          printf("%a %a\\n", most, low);
+          double low = first[k], peak = low, most = sweep(u, v, n, m, low, &low, &peak);
+          printf("%a %a %a\\n", most, low, peak);
         }
   return 0;
 }
@@ -109,4 +112,5 @@ def test_results_are_the_same(run_c: RunC) -> None:
     text = optimize(PROGRAM.encode(), Options(eager=True), file="in.c").text
     assert b"most_total_all" in text
     assert b"low_total_all" in text
+    assert b"peak_total_all" in text
     assert run_c(text, *flags, name="after") == run_c(PROGRAM, *flags, name="before")

@@ -162,6 +162,20 @@ def test_statements_between_loops_are_in_strips_as_they_are() -> None:
     assert "sigma_rows" in text
 
 
+@pytest.mark.parametrize(
+    ("steps", "rows", "count"), [(4, 500_000, 32), (16, 500_000, 4096), (16, 6000, 512), (16, 3000, 32)]
+)
+def test_strips_with_more_streams_than_prefetchers_follow_are_long(steps: int, rows: int, count: int) -> None:
+    body = "for (i = 0; i < n; i++) { s = 0; for (j = 0; j < m; j++) s += E[j][i] * x[K[j][i]]; y[i] = s; }"
+    scop = scop_of(
+        body, f"int n, int m, double E[{steps}][{rows}], int K[{steps}][{rows}], double x[{rows}], double *y"
+    )
+    deps = dependences(scop)
+    tree = get_scheduler("pluto").schedule(scop, deps, Options(), None).tree
+    (strips,) = apply_passes(scop, deps, tree, Options()).strips.values()
+    assert strips.count == count
+
+
 def test_scalars_that_rows_use_anew_get_a_cell_a_row() -> None:
     (strips,) = schedule_of(FILTER).strips.values()
     assert len(strips.scalars) == 1

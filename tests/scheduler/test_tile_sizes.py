@@ -243,6 +243,16 @@ def test_a_stencils_sizes_in_the_tree() -> None:
     assert "/128)" in sizes_in(scop, Options())
 
 
+def test_strips_of_a_sweep_that_streams_lines_are_as_many_as_cores() -> None:
+    body = "for (i = 1; i < n; i++) for (j = 0; j < m; j++) A[i][j] -= y[i] * A[i - 1][j];"
+    for columns, size in ((4000, 1000), (1300, 328), (900_000, 64 << 10)):
+        scop = scop_of(body, f"int n, int m, double A[3000][{columns}], double y[3000]")
+        assert f"mod {size})" in sizes_in(scop, Options())
+    again = body.replace("A[i][j]", "z[j]").replace("A[i - 1][j]", "x[j]")
+    scop = scop_of(again, "int n, int m, double x[4000], double y[3000], double z[4000]")
+    assert "mod 256)" in sizes_in(scop, Options())
+
+
 def with_second_cache(size: int) -> Options:
     first, _, last = Machine().caches
     return Options(machine=replace(Machine(), caches=(first, Cache(size, 16), last)))
