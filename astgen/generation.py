@@ -42,6 +42,7 @@ from scopt.astgen.passes.kept_loops import with_kept_loops
 from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.lengths import with_constant_lengths
 from scopt.astgen.passes.masking import with_masks
+from scopt.astgen.passes.narrow_loops import with_narrow_loops
 from scopt.astgen.passes.neighbours import with_common_guards, with_lines_kept
 from scopt.astgen.passes.outer_conditions import with_conditions_outside
 from scopt.astgen.passes.picking import with_picked_choices
@@ -392,6 +393,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("collapsed-loops", "loops of threads over two loops only where these can be one", _collapsed_loops),
     Rewrite("common-reads", "what all iterations of a vector loop only read is in a variable", _common_reads),
     Rewrite("common-choices", "choices that an innermost loop leaves stand in front of it", _common_choices),
+    Rewrite("narrow-loops", "sums of narrow cells have 16 bits where these are enough", _of_vectors(with_narrow_loops)),
     Rewrite("records-apart", "no vectors of clang's whose elements would be gathered for too little", _records_apart),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),
     Rewrite("least-size", "of marked regions: from which size on their loops replace the original", _least_size),

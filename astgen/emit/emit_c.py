@@ -28,6 +28,14 @@ from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
 from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.loop_hints import KEPT, NOT_UNROLLED, UNROLLED, for_both, takes_turns
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
+from scopt.astgen.emit.narrow_texts import (
+    narrow_copies,
+    narrow_declarations,
+    narrow_loop,
+    narrow_test,
+    narrow_total,
+    wide_loop,
+)
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, subtract
 from scopt.ir.nest import (
@@ -43,6 +51,7 @@ from scopt.ir.nest import (
     LoopNest,
     Max,
     Min,
+    Narrow,
     Sum,
 )
 from scopt.ir.nest_walks import Item, calls, declared, items
@@ -154,6 +163,8 @@ class _Printer(Struct, frozen=True):
         match item:
             case For() if item.mark.searched:
                 yield cgen.Block(list(self.search(item)))
+            case For() if item.mark.narrow is not None and not item.mark.narrow.tested:
+                yield cgen.Block(list(self.twice(item, item.mark.narrow)))
             case For():
                 decided = decided_by(self.scop, item, self.known)
                 lines = replace(self, known=self.known | decided).loop(item)
@@ -184,6 +195,12 @@ class _Printer(Struct, frozen=True):
         yield cgen.Line(f"int {loop.mark.searched} = 0;")
         yield from replace(self, openmp=False).loop(asking(self.scop, loop))
         yield IfStatement(loop.mark.searched, list(self.loop(asked(loop))), (), False)
+
+    def twice(self, loop: For, narrow: Narrow) -> Iterator[cgen.Generable]:
+        """A loop with narrower variables where these are enough, and as it was."""
+        yield from map(cgen.Line, narrow_total(self.scop, narrow))
+        short = [*map(cgen.Line, narrow_copies(self.scop, narrow)), *self.loop(narrow_loop(self.scop, loop))]
+        yield IfStatement(narrow_test(narrow), short, list(self.loop(wide_loop(loop))), True)
 
     def hold(self, hold: Hold) -> Iterator[cgen.Generable]:
         """Declarations of what is held, the body, assignments of what was written."""
@@ -220,6 +237,7 @@ class _Printer(Struct, frozen=True):
         limit = f">= {self.exprs.expr(loop.lower).at(Level.ADD)}" if backwards else self.limit(loop.upper)
         own = self.inner.get(id(loop), ())
         declarations = [one.declaration for one in own if one.declaration is not None]
+        declarations += narrow_declarations(self.scop, loop)
         body = [*(cgen.Line(declaration_text(one)) for one in declarations), *body]
         for helper, wanted in ((AROUND, loop.mark.around), (SCALAR, loop.mark.scalar)):
             if wanted:

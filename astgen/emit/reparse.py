@@ -19,12 +19,20 @@ from scopt.astgen.emit.flat import Meant, is_flat_subscript
 from scopt.astgen.emit.inner_declarations import Inner, copied_names, inner_declarations, outer_declarations
 from scopt.astgen.emit.loop_hints import without_hints
 from scopt.astgen.emit.loop_work import last_iteration
+from scopt.astgen.emit.narrow_texts import (
+    narrow_copies,
+    narrow_declarations,
+    narrow_loop,
+    narrow_test,
+    narrow_total,
+    wide_loop,
+)
 from scopt.astgen.emit.statement_match import StatementMatch
 from scopt.diagnostics import InternalError
 from scopt.ir.ctypes import type_spelling
 from scopt.ir.expr import plus
 from scopt.ir.from_pycparser import CSyntaxError, parse_c
-from scopt.ir.nest import Block, Call, For, Held, Hold, If, LoopMark, LoopNest
+from scopt.ir.nest import Block, Call, For, Held, Hold, If, LoopMark, LoopNest, Narrow
 from scopt.ir.scop import Scop
 from scopt.ir.walks import same_tree
 
@@ -111,6 +119,8 @@ class _Checker(Struct, frozen=True):
             match item:
                 case For() if item.mark.searched and pragma is None:
                     self.search(item, _statements(node), reader)
+                case For() if item.mark.narrow is not None and pragma is None:
+                    self.twice(item, item.mark.narrow, _statements(node), reader)
                 case For() if decided := decided_by(self.scop, item, self.known):
                     self.decided(item, decided, node, reader)
                 case For():
@@ -152,6 +162,23 @@ class _Checker(Struct, frozen=True):
                 self.loop(asked(loop), second, None, reader)
             case _:
                 raise Unreadable(f"the search over '{loop.iterator}' is not there")
+
+    def twice(self, loop: For, narrow: Narrow, printed: Sequence[ir.Node], reader: Reader) -> None:
+        """The lines in front of a loop with narrower variables, that loop, and the one with the usual ones."""
+        total = _parse(self.scop, "\n".join(narrow_total(self.scop, narrow)) + "\n")
+        copies = _parse(self.scop, "\n".join(narrow_copies(self.scop, narrow)) + "\n")
+        test = _expression(self.scop, narrow_test(narrow))
+        match printed:
+            case [*first, ir.If(cond=cond, iftrue=ir.Compound(block_items=then), iffalse=otherwise)]:
+                then, otherwise = list(then or ()), _statements(otherwise)
+                same = len(first) == len(total) and all(map(same_tree, first, total)) and same_tree(cond, test)
+                same = same and all(map(same_tree, then[: len(copies)], copies))
+                match then[len(copies) :], otherwise:
+                    case [ir.Pragma() as one, then_loop], [ir.Pragma() as other, else_loop] if same:
+                        self.loop(narrow_loop(self.scop, loop), then_loop, _pragma(one), reader)
+                        self.loop(wide_loop(loop), else_loop, _pragma(other), reader)
+                        return
+        raise Unreadable(f"the loop over '{loop.iterator}' with narrower variables is not there")
 
     def hold(self, hold: Hold, printed: Sequence[ir.Node], reader: Reader) -> None:
         """Declarations with loads, the body, stores."""
@@ -242,6 +269,7 @@ class _Checker(Struct, frozen=True):
                 inner = reader.within(iterator, type_spelling(ctype), loop.lower, loop.upper, loop.step)
                 self.pragma(loop, pragma, reader)
                 own = [one.declaration for one in self.inner.get(id(loop), ()) if one.declaration is not None]
+                own += narrow_declarations(self.scop, loop)
                 body = _behind_declarations(own, self.without_calls(loop, _statements(node.stmt)))
                 self.block(loop.body, body, inner)
                 return
