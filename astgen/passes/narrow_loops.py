@@ -20,18 +20,37 @@ from msgspec.structs import replace
 from scopt.astgen.emit.decided import decided_by
 from scopt.astgen.emit.names import KEYWORDS
 from scopt.astgen.emit.narrow_texts import MOST
+from scopt.astgen.passes.held import hold_cells
 from scopt.ir.nest import Block, Call, For, Hold, If, LoopNest, Narrow
 from scopt.ir.nest_walks import Item, calls, declared, items, used_names
 from scopt.ir.scop import Scop
 from scopt.poly.magnitudes import INT, NARROW, Magnitude, is_int, magnitudes
 
 
-def with_narrow_loops(scop: Scop, nest: LoopNest) -> LoopNest:
-    """The nest with such loops marked."""
+def with_narrow_loops(scop: Scop, nest: LoopNest, *, long: bool = True) -> LoopNest:
+    """The nest with such loops marked. long: those along long rows."""
     taken = scop.reserved | scop.typedefs | set(scop.arrays) | used_names(nest.body) | KEYWORDS
     taken |= {name for p in scop.parameters for name in (p.name, p.spelling)}
     taken |= {name for item in items(nest.body) if isinstance(item, Hold) for name in declared(item)}
-    return LoopNest(_Narrowing(scop, frozenset(taken)).block(nest.body, {}))
+    return LoopNest(_Narrowing(scop, frozenset(taken), long).block(nest.body, {}))
+
+
+def has_narrow_loops(scop: Scop, nest: LoopNest) -> bool:
+    """Whether there would be such loops, if cells were held in variables and rows are long."""
+    if not any(isinstance(item, For) and item.mark.simd and _may_be_narrow(scop, item) for item in items(nest.body)):
+        return False
+    held = hold_cells(scop, nest)
+    return with_narrow_loops(scop, held, long=False) != held
+
+
+def _may_be_narrow(scop: Scop, loop: For) -> bool:
+    """Whether an int is given something, of what isn't all narrow, and all cells that are written are narrow."""
+    accesses = [one for call in calls(loop.body) for one in scop.statement(call.statement).accesses]
+    types = [(one.is_write, bool(scop.arrays[one.array].rank), scop.arrays[one.array].type) for one in accesses]
+    cells = [one for write, rank, one in types if write and rank]
+    sums = any(write and not rank and one.integer and one.bits == INT for write, rank, one in types)
+    wide = any(not write and one.integer and one.bits == INT for write, _, one in types)
+    return sums and wide and all(is_int(one) and one.bits <= NARROW for one in cells)
 
 
 def narrowed(scop: Scop, loop: For, held: Mapping[str, str]) -> tuple[tuple[str, ...], Magnitude] | None:
@@ -68,6 +87,7 @@ def narrowed(scop: Scop, loop: For, held: Mapping[str, str]) -> tuple[tuple[str,
 class _Narrowing(Struct, frozen=True, eq=False):
     scop: Scop
     taken: frozenset[str]
+    long: bool
 
     def block(self, block: Block, held: Mapping[str, str]) -> Block:
         return Block(tuple(self.item(item, held) for item in block.items))
@@ -75,7 +95,7 @@ class _Narrowing(Struct, frozen=True, eq=False):
     def item(self, item: Item, held: Mapping[str, str]) -> Item:
         """held: as in `narrowed`."""
         match item:
-            case For() if item.mark.wide and self.has_narrow_cells(item):
+            case For() if item.mark.simd and (item.mark.wide or not self.long) and self.has_narrow_cells(item):
                 return self.loop(item, held)
             case For():
                 return replace(item, body=self.block(item.body, held))
