@@ -32,8 +32,10 @@ from scopt.astgen.emit.narrow_texts import (
     narrow_copies,
     narrow_declarations,
     narrow_loop,
+    narrow_of,
     narrow_test,
     narrow_total,
+    stands_twice,
     wide_loop,
 )
 from scopt.diagnostics import InternalError
@@ -51,7 +53,6 @@ from scopt.ir.nest import (
     LoopNest,
     Max,
     Min,
-    Narrow,
     Sum,
 )
 from scopt.ir.nest_walks import Item, calls, declared, items
@@ -136,12 +137,12 @@ def asked(loop: For) -> For:
 
 
 def inline(block: Block) -> bool:
-    """Whether the block's braces are those of the cells that it holds, or of what it asks before it searches."""
+    """Whether the block's braces are those of the cells that it holds, or of what it asks, or sums up, before a loop."""
     match block.items:
         case (Hold(),):
             return True
         case (For() as loop,):
-            return bool(loop.mark.searched)
+            return bool(loop.mark.searched) or stands_twice(loop)
     return False
 
 
@@ -163,8 +164,8 @@ class _Printer(Struct, frozen=True):
         match item:
             case For() if item.mark.searched:
                 yield cgen.Block(list(self.search(item)))
-            case For() if item.mark.narrow is not None and not item.mark.narrow.tested:
-                yield cgen.Block(list(self.twice(item, item.mark.narrow)))
+            case For() if stands_twice(item):
+                yield cgen.Block(list(self.twice(item)))
             case For():
                 decided = decided_by(self.scop, item, self.known)
                 lines = replace(self, known=self.known | decided).loop(item)
@@ -188,7 +189,7 @@ class _Printer(Struct, frozen=True):
             case Hold():
                 yield from self.hold(item)
             case For():
-                yield from self.search(item)
+                yield from self.twice(item) if stands_twice(item) else self.search(item)
 
     def search(self, loop: For) -> Iterator[cgen.Generable]:
         """A loop that asks whether another one has to run, and that one."""
@@ -196,8 +197,9 @@ class _Printer(Struct, frozen=True):
         yield from replace(self, openmp=False).loop(asking(self.scop, loop))
         yield IfStatement(loop.mark.searched, list(self.loop(asked(loop))), (), False)
 
-    def twice(self, loop: For, narrow: Narrow) -> Iterator[cgen.Generable]:
+    def twice(self, loop: For) -> Iterator[cgen.Generable]:
         """A loop with narrower variables where these are enough, and as it was."""
+        narrow = narrow_of(loop)
         yield from map(cgen.Line, narrow_total(self.scop, narrow))
         short = [*map(cgen.Line, narrow_copies(self.scop, narrow)), *self.loop(narrow_loop(self.scop, loop))]
         yield IfStatement(narrow_test(narrow), short, list(self.loop(wide_loop(loop))), True)

@@ -22,6 +22,17 @@ MOST = 32767
 _A_LINE = 3
 
 
+def stands_twice(loop: For) -> bool:
+    """Whether a test decides between a loop with narrower variables and the same loop as it was."""
+    return loop.mark.narrow is not None and not loop.mark.narrow.tested
+
+
+def narrow_of(loop: For) -> Narrow:
+    """Of a loop that has narrower variables."""
+    assert loop.mark.narrow is not None
+    return loop.mark.narrow
+
+
 def narrow_total(scop: Scop, narrow: Narrow) -> Iterator[str]:
     """The lines that compute how large variables get."""
     size = helper_name(SIZE, scop.reserved)
@@ -52,8 +63,7 @@ def _lines(some: list[str]) -> Iterator[list[str]]:
 
 def narrow_loop(scop: Scop, loop: For) -> For:
     """The loop with narrower variables."""
-    narrow = loop.mark.narrow
-    assert narrow is not None
+    narrow = narrow_of(loop)
     copies = dict(narrow.copies)
     made = []
     for call in loop.body.items:

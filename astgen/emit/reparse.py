@@ -23,8 +23,10 @@ from scopt.astgen.emit.narrow_texts import (
     narrow_copies,
     narrow_declarations,
     narrow_loop,
+    narrow_of,
     narrow_test,
     narrow_total,
+    stands_twice,
     wide_loop,
 )
 from scopt.astgen.emit.statement_match import StatementMatch
@@ -32,7 +34,7 @@ from scopt.diagnostics import InternalError
 from scopt.ir.ctypes import type_spelling
 from scopt.ir.expr import plus
 from scopt.ir.from_pycparser import CSyntaxError, parse_c
-from scopt.ir.nest import Block, Call, For, Held, Hold, If, LoopMark, LoopNest, Narrow
+from scopt.ir.nest import Block, Call, For, Held, Hold, If, LoopMark, LoopNest
 from scopt.ir.scop import Scop
 from scopt.ir.walks import same_tree
 
@@ -103,6 +105,8 @@ class _Checker(Struct, frozen=True):
             for item in block.items:
                 if isinstance(item, Hold):
                     self.hold(item, printed, reader)
+                elif isinstance(item, For) and stands_twice(item):
+                    self.twice(item, printed, reader)
                 elif isinstance(item, For):
                     self.search(item, printed, reader)
             return
@@ -119,8 +123,8 @@ class _Checker(Struct, frozen=True):
             match item:
                 case For() if item.mark.searched and pragma is None:
                     self.search(item, _statements(node), reader)
-                case For() if item.mark.narrow is not None and pragma is None:
-                    self.twice(item, item.mark.narrow, _statements(node), reader)
+                case For() if stands_twice(item) and pragma is None:
+                    self.twice(item, _statements(node), reader)
                 case For() if decided := decided_by(self.scop, item, self.known):
                     self.decided(item, decided, node, reader)
                 case For():
@@ -163,8 +167,9 @@ class _Checker(Struct, frozen=True):
             case _:
                 raise Unreadable(f"the search over '{loop.iterator}' is not there")
 
-    def twice(self, loop: For, narrow: Narrow, printed: Sequence[ir.Node], reader: Reader) -> None:
+    def twice(self, loop: For, printed: Sequence[ir.Node], reader: Reader) -> None:
         """The lines in front of a loop with narrower variables, that loop, and the one with the usual ones."""
+        narrow = narrow_of(loop)
         total = _parse(self.scop, "\n".join(narrow_total(self.scop, narrow)) + "\n")
         copies = _parse(self.scop, "\n".join(narrow_copies(self.scop, narrow)) + "\n")
         test = _expression(self.scop, narrow_test(narrow))

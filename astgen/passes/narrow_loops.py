@@ -23,7 +23,7 @@ from scopt.astgen.emit.narrow_texts import MOST
 from scopt.astgen.passes.held import hold_cells
 from scopt.ir.nest import Block, Call, For, Hold, If, LoopNest, Narrow
 from scopt.ir.nest_walks import Item, calls, declared, items, used_names
-from scopt.ir.scop import Scop
+from scopt.ir.scop import Array, Scop
 from scopt.poly.magnitudes import INT, NARROW, Magnitude, is_int, magnitudes
 
 
@@ -57,22 +57,21 @@ def narrowed(scop: Scop, loop: For, held: Mapping[str, str]) -> tuple[tuple[str,
     """The variables of a vector loop that may have 16 bits, and what then has to be no more than a short's magnitude;
     None if it has others, too. held: variables that stand for cells around the loop, with their arrays."""
     mark = loop.mark
-    plain = mark.simd and not (mark.parallel or mark.reductions or mark.jammed or mark.lanes or mark.searched)
+    plain = mark.simd and not (mark.reductions or mark.jammed or mark.lanes or mark.searched)
     if not plain or not all(isinstance(one, Call) for one in loop.body.items) or decided_by(scop, loop, frozenset()):
         return None
     accesses = [one for call in calls(loop.body) for one in scop.statement(call.statement).accesses]
     written = {one.array for one in accesses if one.is_write}
     variables = tuple(sorted(name for name in written if not scop.arrays[name].rank))
     own = [scop.arrays[name] for name in variables]
-    if not all(
-        one.name in mark.private and is_int(one.type) and one.type.bits == INT and not one.pointer for one in own
-    ):
+    if not all(one.name in mark.private and is_int(one.type) and _is_variable(one) for one in own):
         return None
+    variables = tuple(one.name for one in own if one.type.bits == INT)
     symbols = {name: name for name, array in held.items() if is_int(scop.arrays[array].type)}
     symbols |= {
         one.array: scop.arrays[one.array].spelling
         for one in accesses
-        if one.array not in written and not scop.arrays[one.array].rank and is_int(scop.arrays[one.array].type)
+        if one.array not in written and _is_variable(scop.arrays[one.array]) and is_int(scop.arrays[one.array].type)
     }
     found = magnitudes(scop, calls(loop.body), symbols)
     total: dict[str, int] = {}
@@ -82,6 +81,11 @@ def narrowed(scop: Scop, loop: For, held: Mapping[str, str]) -> tuple[tuple[str,
             return None
         total |= {key: max(count, total.get(key, 0)) for key, count in one.items()}
     return variables, total
+
+
+def _is_variable(array: Array) -> bool:
+    """Whether it is a scalar, that its name alone stands for."""
+    return not (array.rank or array.pointer or array.within)
 
 
 class _Narrowing(Struct, frozen=True, eq=False):
@@ -123,8 +127,11 @@ class _Narrowing(Struct, frozen=True, eq=False):
             return loop
         variables, total = found
         factors = sorted(((count, name) for name, count in total.items() if name and count), key=lambda one: -one[0])
-        if not factors or sum(total.values()) > MOST:
+        if not variables or sum(total.values()) > MOST:
             return loop
+        if not factors:
+            narrow = Narrow(variables, (), total.get("", 0), (), "", tested=True)
+            return replace(loop, mark=replace(loop.mark, narrow=narrow)) if self.long else loop
         names = [name for _, name in factors]
         fresh = self.fresh(len(names))
         narrow = Narrow(

@@ -20,7 +20,6 @@ from scopt.ir.nest_walks import children, declared, items, used_names
 from scopt.ir.scop import Scop
 
 
-
 def check_narrow_variables(program: Program) -> None:
     """Raise InternalError if a variable might be given what it doesn't hold."""
     scop, body = program.scop, program.nest.body
@@ -44,7 +43,7 @@ def _check(scop: Scop, block: Block, held: Mapping[str, str], taken: frozenset[s
 def _check_loop(scop: Scop, loop: For, narrow: Narrow, held: Mapping[str, str], taken: frozenset[str]) -> None:
     where = f"{scop.location}: the loop over '{loop.iterator}' with narrower variables"
     found = narrowed(scop, loop, held)
-    if found is None or narrow.tested:
+    if found is None or (narrow.tested and (narrow.factors or narrow.copies)):
         raise InternalError(f"{where}: there may be larger values")
     variables, total = found
     factors = {name: factor for factor, name in narrow.factors}
@@ -56,6 +55,8 @@ def _check_loop(scop: Scop, loop: For, narrow: Narrow, held: Mapping[str, str], 
     if not 0 <= narrow.constant + sum(factors.values()) <= MOST:
         raise InternalError(f"{where}: a sum that may be too large")
     copied = [name for name, _ in narrow.copies]
+    if narrow.tested:
+        return
     fresh = [narrow.total, *(copy for _, copy in narrow.copies)]
     if len({*fresh}) < len(fresh) or taken & {*fresh} or len({*copied}) < len(copied):
         raise InternalError(f"{where}: a name that means something else")

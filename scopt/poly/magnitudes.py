@@ -7,6 +7,7 @@ computed in int, from narrower cells, constants and ints, where nothing wraps ar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
@@ -21,9 +22,11 @@ from scopt.ir.walks import walk
 # Coefficients by name; the constant's is empty.
 Magnitude = Mapping[str, int]
 NARROW, INT = 16, 32
-_CHANGING = ("++", "--", "p++", "p--", "&")
+# Of variables: what changes them, leads to them, or asks for their types.
+_NOT_PLAIN = ("++", "--", "p++", "p--", "&", "sizeof", "_Alignof")
 _CASTS = {"unsigned char": 255, "signed char": 128, "unsigned short": 65535, "short": 32768}
 _MOST_SHIFTED = 15
+_DIGITS = re.compile(r"0|[1-9][0-9]*|0[xX][0-9a-fA-F]+")
 
 
 def is_int(ctype: CType) -> bool:
@@ -45,8 +48,7 @@ def magnitudes(scop: Scop, calls: Iterable[Call], symbols: Mapping[str, str]) ->
             reader.statement(statement.body)
         else:
             for access in statement.accesses:
-                if access.is_write:
-                    reader.give(access.array, None)
+                reader.give(access.array, None)
     return {name: one for name, one in found.items() if not scop.arrays[name].rank}
 
 
@@ -69,7 +71,7 @@ class _Reader(Struct, frozen=True, eq=False):
     def is_plain(self) -> bool:
         """Whether nothing changes but by assignments that are statements, and no loop runs them again."""
         nodes = list(walk(self.body.body))
-        taken = any(isinstance(one, ir.UnaryOp) and one.op in _CHANGING for one in nodes)
+        taken = any(isinstance(one, ir.UnaryOp) and one.op in _NOT_PLAIN for one in nodes)
         known = all(access.node is not None for access in self.body.accesses)
         assigned = sum(isinstance(one, ir.Assignment) for one in nodes)
         return known and not taken and assigned == self.assignments(self.body.body)
@@ -108,6 +110,9 @@ class _Reader(Struct, frozen=True, eq=False):
                 self.give(name, made)
 
     def give(self, name: str, made: Magnitude | None) -> None:
+        ctype = self.scop.arrays[name].type
+        if is_int(ctype) and ctype.bits <= NARROW:
+            made = {"": max(map(abs, limits_of(ctype)))}  # whatever it is given
         self.state[name] = made
         self.found[name] = _larger(self.found.get(name, made), made)
 
@@ -115,8 +120,9 @@ class _Reader(Struct, frozen=True, eq=False):
 
     def value(self, node: ir.Node) -> Magnitude | None:
         match node:
-            case ir.Constant(type="int", value=text) if text.isdecimal() and (text == "0" or text[0] != "0"):
-                return {"": int(text)}
+            case ir.Constant():
+                number = _number(node)
+                return None if number is None else {"": number}
             case ir.ID() | ir.ArrayRef() if node in self.arrays:
                 return self.cell(*self.arrays[node])
             case ir.UnaryOp(op="-" | "+", expr=inner):
@@ -145,9 +151,7 @@ class _Reader(Struct, frozen=True, eq=False):
         ctype = self.scop.arrays[array].type
         return {"": max(map(abs, limits_of(ctype)))} if is_int(ctype) and ctype.bits <= NARROW else None
 
-    def combined(
-        self, op: str, left: Magnitude | None, right: Magnitude | None, operand: ir.Node
-    ) -> Magnitude | None:
+    def combined(self, op: str, left: Magnitude | None, right: Magnitude | None, operand: ir.Node) -> Magnitude | None:
         """operand: the right one."""
         if left is None or right is None:
             return None
@@ -157,18 +161,28 @@ class _Reader(Struct, frozen=True, eq=False):
             case "*":
                 scaled = (left, right) if right.keys() <= {""} else (right, left)
                 return _scaled(scaled[0], scaled[1].get("", 0)) if scaled[1].keys() <= {""} else None
-        match operand:
-            case ir.Constant(value=text) if text.isdecimal() and int(text) >= (op in ("/", "%")):
-                match op:
-                    case "/":
-                        return left
-                    case ">>" if int(text) < INT:
-                        return left
-                    case "<<" if int(text) <= _MOST_SHIFTED:
-                        return _scaled(left, 1 << int(text))
-                    case "%" | "&":
-                        return {"": int(text)}
+        number = _number(operand)
+        if number is None or number < (op in ("/", "%")) or (op in ("<<", ">>") and number > _MOST_SHIFTED):
+            return None
+        alone = left.keys() <= {""}
+        match op:
+            case "/":
+                return {"": left.get("", 0) // number} if alone else left
+            case ">>":
+                return {"": -(-left.get("", 0) >> number)} if alone else left
+            case "<<":
+                return _scaled(left, 1 << number)
+            case "%" | "&":
+                return {"": number}
         return None
+
+
+def _number(node: ir.Node) -> int | None:
+    """A constant of type int."""
+    match node:
+        case ir.Constant(type="int", value=text) if _DIGITS.fullmatch(text) and (number := int(text, 0)) < 1 << INT - 1:
+            return number
+    return None
 
 
 def _scaled(one: Magnitude, factor: int) -> Magnitude:
