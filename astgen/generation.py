@@ -364,9 +364,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("tile-forms", "a choice between whole register tiles and those that lack cells", _choices),
     Rewrite("work-guards", "parallel loops get a test of their work, or lose their mark", _work_guards),
     Rewrite("small-loops", "parallel loops that surely have little work become plain ones", _small_loops),
-    Rewrite(
-        "stepping-loops", "no vectors for loops that step, or look up; exchanges without branches", _stepping_loops
-    ),
+    Rewrite("stepping-loops", "no vectors of loops that step, or look up; exchanges without branches", _stepping_loops),
     Rewrite("worth", "of regions without pragmas: whether, and from which size on, the loops pay", _worth),
     Rewrite(
         "uncopied-loops", "loops whose threads copy arrays stand beside the same loops for little work", _uncopied_loops

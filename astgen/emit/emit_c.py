@@ -28,16 +28,7 @@ from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
 from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.loop_hints import KEPT, NOT_UNROLLED, UNROLLED, for_both, takes_turns
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
-from scopt.astgen.emit.narrow_texts import (
-    narrow_copies,
-    narrow_declarations,
-    narrow_loop,
-    narrow_of,
-    narrow_test,
-    narrow_total,
-    stands_twice,
-    wide_loop,
-)
+from scopt.astgen.emit.narrow_texts import narrow_declarations, stands_twice, two_widths
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, subtract
 from scopt.ir.nest import (
@@ -137,7 +128,7 @@ def asked(loop: For) -> For:
 
 
 def inline(block: Block) -> bool:
-    """Whether the block's braces are those of the cells that it holds, or of what it asks, or sums up, before a loop."""
+    """Whether the block's braces are those of cells that it holds, or of what it asks, or adds, before a loop."""
     match block.items:
         case (Hold(),):
             return True
@@ -199,10 +190,11 @@ class _Printer(Struct, frozen=True):
 
     def twice(self, loop: For) -> Iterator[cgen.Generable]:
         """A loop with narrower variables where these are enough, and as it was."""
-        narrow = narrow_of(loop)
-        yield from map(cgen.Line, narrow_total(self.scop, narrow))
-        short = [*map(cgen.Line, narrow_copies(self.scop, narrow)), *self.loop(narrow_loop(self.scop, loop))]
-        yield IfStatement(narrow_test(narrow), short, list(self.loop(wide_loop(loop))), True)
+        both = two_widths(self.scop, loop)
+        yield from map(cgen.Line, both.total)
+        yield IfStatement(
+            both.test, [*map(cgen.Line, both.copies), *self.loop(both.narrow)], list(self.loop(both.wide)), True
+        )
 
     def hold(self, hold: Hold) -> Iterator[cgen.Generable]:
         """Declarations of what is held, the body, assignments of what was written."""

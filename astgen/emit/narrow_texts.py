@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
@@ -22,19 +23,40 @@ MOST = 32767
 _A_LINE = 3
 
 
+class Widths(Struct, frozen=True):
+    """A loop with narrower variables, and as it was. total: the lines that compute how large variables get. test:
+    whether all of it has 16 bits. copies: the lines that declare what the narrow loop takes in the place of others."""
+
+    total: tuple[str, ...]
+    test: str
+    copies: tuple[str, ...]
+    narrow: For
+    wide: For
+
+
 def stands_twice(loop: For) -> bool:
     """Whether a test decides between a loop with narrower variables and the same loop as it was."""
     return loop.mark.narrow is not None and not loop.mark.narrow.tested
 
 
-def narrow_of(loop: For) -> Narrow:
-    """Of a loop that has narrower variables."""
-    assert loop.mark.narrow is not None
-    return loop.mark.narrow
+def two_widths(scop: Scop, loop: For) -> Widths:
+    """Of a loop that stands twice."""
+    narrow = loop.mark.narrow
+    assert narrow is not None
+    total, copies = _total(scop, narrow), _copies(scop, narrow)
+    wide = replace(loop, mark=replace(loop.mark, narrow=None))
+    return Widths(tuple(total), f"{narrow.total} <= {MOST}", tuple(copies), _narrow(scop, loop, narrow), wide)
 
 
-def narrow_total(scop: Scop, narrow: Narrow) -> Iterator[str]:
-    """The lines that compute how large variables get."""
+def narrow_declarations(scop: Scop, loop: For) -> list[ir.Decl]:
+    """What a loop with narrower variables declares in its body."""
+    narrow = loop.mark.narrow
+    names = [] if narrow is None or not narrow.tested else [scop.arrays[name].spelling for name in narrow.variables]
+    types = [ir.TypeDecl(name, [], None, ir.IdentifierType(["short"])) for name in names]
+    return [ir.Decl(name, [], [], [], [], kind, None, None) for name, kind in zip(names, types, strict=True)]
+
+
+def _total(scop: Scop, narrow: Narrow) -> Iterator[str]:
     size = helper_name(SIZE, scop.reserved)
     yield f"{scop.long_type} {narrow.total} = {narrow.constant};"
     for factor, some in groupby(narrow.factors, key=lambda one: one[0]):
@@ -45,13 +67,7 @@ def narrow_total(scop: Scop, narrow: Narrow) -> Iterator[str]:
             yield f"{narrow.total} += {text};"
 
 
-def narrow_test(narrow: Narrow) -> str:
-    """Whether all of it has 16 bits."""
-    return f"{narrow.total} <= {MOST}"
-
-
-def narrow_copies(scop: Scop, narrow: Narrow) -> Iterator[str]:
-    """The lines that declare what the loop with narrower variables takes in the place of others."""
+def _copies(scop: Scop, narrow: Narrow) -> Iterator[str]:
     short = helper_name(SHORT, scop.reserved)
     for some in _lines([f"{copy} = {short}({name})" for name, copy in narrow.copies]):
         yield f"short {', '.join(some)};"
@@ -61,9 +77,8 @@ def _lines(some: list[str]) -> Iterator[list[str]]:
     return (some[k : k + _A_LINE] for k in range(0, len(some), _A_LINE))
 
 
-def narrow_loop(scop: Scop, loop: For) -> For:
-    """The loop with narrower variables."""
-    narrow = narrow_of(loop)
+def _narrow(scop: Scop, loop: For, narrow: Narrow) -> For:
+    """The loop with narrower variables, where the test says that they are enough."""
     copies = dict(narrow.copies)
     made = []
     for call in loop.body.items:
@@ -76,22 +91,3 @@ def narrow_loop(scop: Scop, loop: For) -> For:
     private = tuple(name for name in loop.mark.private if name not in narrow.variables)
     mark = replace(loop.mark, private=private, narrow=replace(narrow, tested=True))
     return replace(loop, body=Block(tuple(made)), mark=mark)
-
-
-def wide_loop(loop: For) -> For:
-    """The loop as it was."""
-    return replace(loop, mark=replace(loop.mark, narrow=None))
-
-
-def narrow_declarations(scop: Scop, loop: For) -> list[ir.Decl]:
-    """What such a loop declares in its body."""
-    narrow = loop.mark.narrow
-    if narrow is None or not narrow.tested:
-        return []
-    names = [scop.arrays[name].spelling for name in narrow.variables]
-    return [_declaration(name) for name in names]
-
-
-def _declaration(name: str) -> ir.Decl:
-    declared = ir.TypeDecl(name, [], None, ir.IdentifierType(["short"]))
-    return ir.Decl(name, [], [], [], [], declared, None, None)

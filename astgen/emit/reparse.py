@@ -19,16 +19,7 @@ from scopt.astgen.emit.flat import Meant, is_flat_subscript
 from scopt.astgen.emit.inner_declarations import Inner, copied_names, inner_declarations, outer_declarations
 from scopt.astgen.emit.loop_hints import without_hints
 from scopt.astgen.emit.loop_work import last_iteration
-from scopt.astgen.emit.narrow_texts import (
-    narrow_copies,
-    narrow_declarations,
-    narrow_loop,
-    narrow_of,
-    narrow_test,
-    narrow_total,
-    stands_twice,
-    wide_loop,
-)
+from scopt.astgen.emit.narrow_texts import narrow_declarations, stands_twice, two_widths
 from scopt.astgen.emit.statement_match import StatementMatch
 from scopt.diagnostics import InternalError
 from scopt.ir.ctypes import type_spelling
@@ -169,19 +160,17 @@ class _Checker(Struct, frozen=True):
 
     def twice(self, loop: For, printed: Sequence[ir.Node], reader: Reader) -> None:
         """The lines in front of a loop with narrower variables, that loop, and the one with the usual ones."""
-        narrow = narrow_of(loop)
-        total = _parse(self.scop, "\n".join(narrow_total(self.scop, narrow)) + "\n")
-        copies = _parse(self.scop, "\n".join(narrow_copies(self.scop, narrow)) + "\n")
-        test = _expression(self.scop, narrow_test(narrow))
+        both = two_widths(self.scop, loop)
+        total, copies = (_parse(self.scop, "\n".join((*lines, ""))) for lines in (both.total, both.copies))
         match printed:
-            case [*first, ir.If(cond=cond, iftrue=ir.Compound(block_items=then), iffalse=otherwise)]:
-                then, otherwise = list(then or ()), _statements(otherwise)
-                same = len(first) == len(total) and all(map(same_tree, first, total)) and same_tree(cond, test)
-                same = same and all(map(same_tree, then[: len(copies)], copies))
-                match then[len(copies) :], otherwise:
-                    case [ir.Pragma() as one, then_loop], [ir.Pragma() as other, else_loop] if same:
-                        self.loop(narrow_loop(self.scop, loop), then_loop, _pragma(one), reader)
-                        self.loop(wide_loop(loop), else_loop, _pragma(other), reader)
+            case [*first, ir.If(cond=cond, iftrue=ir.Compound(block_items=[*then]), iffalse=ir.Node() as otherwise)]:
+                lines = [*first, cond, *then[: len(copies)]]
+                meant = [*total, _expression(self.scop, both.test), *copies]
+                same = len(first) == len(total) and len(lines) == len(meant) and all(map(same_tree, lines, meant))
+                match then[len(copies) :], _statements(otherwise):
+                    case [ir.Pragma() as one, narrow], [ir.Pragma() as other, wide] if same:
+                        self.loop(both.narrow, narrow, _pragma(one), reader)
+                        self.loop(both.wide, wide, _pragma(other), reader)
                         return
         raise Unreadable(f"the loop over '{loop.iterator}' with narrower variables is not there")
 

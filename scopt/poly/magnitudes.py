@@ -1,6 +1,6 @@
 """How large the integers are that straight statements give to variables, in terms of what doesn't change meanwhile.
 
-A magnitude is a constant and multiples of the magnitudes of some variables: that of ``8 + w * a[i]``, for bytes a[i], is
+A magnitude is a constant and multiples of the magnitudes of some variables: that of ``8 + w * a[i]``, of bytes a[i], is
 8 + 255·|w| at most. The bound holds for values as mathematics has them. C's are the same: what is bounded here is
 computed in int, from narrower cells, constants and ints, where nothing wraps around.
 """

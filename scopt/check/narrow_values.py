@@ -20,7 +20,7 @@ from scopt.ir.nest_walks import children, declared, items, used_names
 from scopt.ir.scop import Scop
 
 
-def check_narrow_variables(program: Program) -> None:
+def check_narrow_values(program: Program) -> None:
     """Raise InternalError if a variable might be given what it doesn't hold."""
     scop, body = program.scop, program.nest.body
     taken = scop.reserved | scop.typedefs | set(scop.arrays) | KEYWORDS | used_names(body)
