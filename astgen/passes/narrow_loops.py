@@ -21,6 +21,7 @@ from scopt.astgen.emit.decided import decided_by
 from scopt.astgen.emit.names import KEYWORDS
 from scopt.astgen.emit.narrow_texts import MOST
 from scopt.astgen.passes.held import hold_cells
+from scopt.astgen.passes.stepping import lies_apart
 from scopt.ir.nest import Block, Call, For, Hold, If, LoopNest, Narrow
 from scopt.ir.nest_walks import Item, calls, declared, items, used_names
 from scopt.ir.scop import Array, Scop
@@ -121,6 +122,14 @@ class _Narrowing(Struct, frozen=True, eq=False):
         )
         return all(is_int(one.type) and one.type.bits <= NARROW for one in found if one.rank)
 
+    def reads_apart(self, loop: For) -> bool:
+        """Whether cells of two iterations aren't neighbours: gcc makes no vectors of some, and is slower then."""
+        return any(
+            lies_apart(call, access, loop.iterator)
+            for call in calls(loop.body)
+            for access in self.scop.statement(call.statement).accesses
+        )
+
     def loop(self, loop: For, held: Mapping[str, str]) -> For:
         found = narrowed(self.scop, loop, held)
         if found is None:
@@ -131,7 +140,8 @@ class _Narrowing(Struct, frozen=True, eq=False):
             return loop
         if not factors:
             narrow = Narrow(variables, (), total.get("", 0), (), "", tested=True)
-            return replace(loop, mark=replace(loop.mark, narrow=narrow)) if self.long else loop
+            along = self.long and not self.reads_apart(loop)
+            return replace(loop, mark=replace(loop.mark, narrow=narrow)) if along else loop
         names = [name for _, name in factors]
         fresh = self.fresh(len(names))
         narrow = Narrow(
