@@ -25,7 +25,7 @@ from scopt.astgen.passes.stepping import lies_apart
 from scopt.ir.nest import Block, Call, For, Hold, If, LoopNest, Narrow
 from scopt.ir.nest_walks import Item, calls, declared, items, used_names
 from scopt.ir.scop import Array, Scop
-from scopt.poly.magnitudes import INT, NARROW, Magnitude, is_int, magnitudes
+from scopt.poly.magnitudes import INT, NARROW, Magnitude, is_int, magnitudes, sums_narrow_cells
 
 
 def with_narrow_loops(scop: Scop, nest: LoopNest, *, long: bool = True) -> LoopNest:
@@ -38,20 +38,11 @@ def with_narrow_loops(scop: Scop, nest: LoopNest, *, long: bool = True) -> LoopN
 
 def has_narrow_loops(scop: Scop, nest: LoopNest) -> bool:
     """Whether there would be such loops, if cells were held in variables and rows are long."""
-    if not any(isinstance(item, For) and item.mark.simd and _may_be_narrow(scop, item) for item in items(nest.body)):
+    loops = (item for item in items(nest.body) if isinstance(item, For) and item.mark.simd)
+    if not any(sums_narrow_cells(scop, calls(loop.body)) for loop in loops):
         return False
     held = hold_cells(scop, nest)
     return with_narrow_loops(scop, held, long=False) != held
-
-
-def _may_be_narrow(scop: Scop, loop: For) -> bool:
-    """Whether an int is given something, of what isn't all narrow, and all cells that are written are narrow."""
-    accesses = [one for call in calls(loop.body) for one in scop.statement(call.statement).accesses]
-    types = [(one.is_write, bool(scop.arrays[one.array].rank), scop.arrays[one.array].type) for one in accesses]
-    cells = [one for write, rank, one in types if write and rank]
-    sums = any(write and not rank and one.integer and one.bits == INT for write, rank, one in types)
-    wide = any(not write and one.integer and one.bits == INT for write, _, one in types)
-    return sums and wide and all(is_int(one) and one.bits <= NARROW for one in cells)
 
 
 def narrowed(scop: Scop, loop: For, held: Mapping[str, str]) -> tuple[tuple[str, ...], Magnitude] | None:

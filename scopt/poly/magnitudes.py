@@ -35,6 +35,18 @@ def is_int(ctype: CType) -> bool:
     return plain and (0 < ctype.bits <= NARROW or (ctype.bits == INT and ctype.signed))
 
 
+def sums_narrow_cells(scop: Scop, calls: Iterable[Call]) -> bool:
+    """Whether statements give ints something of ints that they don't write, and all cells that they write are narrow:
+    perhaps 16 bits are enough."""
+    accesses = [one for call in calls for one in scop.statement(call.statement).accesses]
+    written = {one.array for one in accesses if one.is_write}
+    found = [scop.arrays[name] for name in written]
+    sums = any(one.type.integer and one.type.bits == INT for one in found if not one.rank)
+    wide = (scop.arrays[one.array].type for one in accesses if one.array not in written)
+    narrow = all(is_int(one.type) and one.type.bits <= NARROW for one in found if one.rank)
+    return sums and narrow and any(is_int(one) and one.bits == INT for one in wide)
+
+
 def magnitudes(scop: Scop, calls: Iterable[Call], symbols: Mapping[str, str]) -> dict[str, Magnitude | None]:
     """By scalar that statements, run in this order, give something: the largest magnitude it has then; None where none
     is known. symbols: by the arrays' names, scalars that keep their values, with the names that these have in
