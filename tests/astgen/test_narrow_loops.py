@@ -74,6 +74,7 @@ def test_constants_decide(body: str) -> None:
         WINDOW.replace("t / 16", "(int)sizeof(t) + t"),
         WINDOW.replace("b[i] = t", "e[i] = t"),
         WINDOW.replace("w[k] * a", "a[0] * g * a"),
+        WINDOW.replace("a[i + k]", "a[2 * i + k]"),
         "for (i = 0; i < n; i++) { t = 129 * a[i]; b[i] = t >> 8; }",  # 32895
         "for (i = 0; i < n; i++) { t = a[2 * i] - a[2 * i + 1]; b[i] = t < 0 ? -t : t; }",
     ],
