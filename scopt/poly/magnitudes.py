@@ -49,18 +49,17 @@ def sums_narrow_cells(scop: Scop, calls: Iterable[Call]) -> bool:
 
 def magnitudes(scop: Scop, calls: Iterable[Call], symbols: Mapping[str, str]) -> dict[str, Magnitude | None]:
     """By scalar that statements, run in this order, give something: the largest magnitude it has then; None where none
-    is known. symbols: by the arrays' names, scalars that keep their values, with the names that these have in
-    magnitudes; likewise by the names of variables that stand for cells (`Call.held`)."""
+    is known; nothing is beside statements that aren't plain. symbols: by the arrays' names, scalars that keep their
+    values, with the names that these have in magnitudes; likewise by the names of variables that stand for cells
+    (`Call.held`)."""
     found: dict[str, Magnitude | None] = {}
     state: dict[str, Magnitude | None] = {}
     for call in calls:
         statement = scop.statement(call.statement)
         reader = _Reader(scop, statement, dict(call.held), symbols, state, found)
-        if reader.is_plain():
-            reader.statement(statement.body)
-        else:
-            for access in statement.accesses:
-                reader.give(access.array, None)
+        if not reader.is_plain():
+            return {}
+        reader.statement(statement.body)
     return {name: one for name, one in found.items() if not scop.arrays[name].rank}
 
 
