@@ -13,6 +13,7 @@ from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.kept_loops import with_kept_loops
 from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.masking import has_masks
+from scopt.astgen.passes.narrow_loops import has_narrow_loops
 from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.skipping import has_searches
@@ -40,6 +41,8 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
     if any(loop.mark.around for loop in loops_of(with_shifted_rows_apart(scop, nest))):
         return True
     if any(loop.mark.kept for loop in loops_of(with_kept_loops(scop, nest))) or with_whole_windows(nest) != nest:
+        return True
+    if has_narrow_loops(scop, nest):
         return True
     if any(kept_inside(scop, one) for one in scop.statements):
         return True

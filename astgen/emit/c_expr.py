@@ -57,6 +57,8 @@ MASKED = {
 # Calls that return their second operand, or their last one where the first one is 0, by these two's type: they are
 # computed before.
 PICKS = {"int": "scopt_pick", "float": "scopt_pickf", "double": "scopt_pickd"}
+# Calls that give an int's magnitude, and a short, of which clang doesn't know that it was an int.
+SIZE, SHORT = "scopt_size", "scopt_short"
 # A call that says how many threads there may be.
 THREADS = "scopt_threads"
 # Calls that return what they are given, by an integer's bits and sign, or a floating-point type: gcc doesn't see that
@@ -72,7 +74,7 @@ LANES: dict[tuple[int, bool] | str, str] = {
 }
 ALL_HELPERS = (
     *HELPERS,
-    *(THREADS, APART, SCALAR, AROUND),
+    *(THREADS, APART, SCALAR, AROUND, SIZE, SHORT),
     *(name for family in (PRODUCTS, MASKED, LANES, PICKS) for name in family.values()),
 )
 

@@ -173,7 +173,7 @@ class StatementGenerator(PlainGenerator):
         return f"\n{self._make_indent()}".join((*KEPT, text)) if n in self.kept else text
 
     def visit_ID(self, n: ir.ID) -> str:
-        return self.value(n.name) if n.name in self.values else n.name
+        return self.value(n.name) if n.name in self.values else self.held.get(n) or n.name
 
     def visit_BinaryOp(self, n: ir.BinaryOp) -> str:
         constant = folded(n, self.values, self.types)

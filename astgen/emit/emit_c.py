@@ -28,6 +28,7 @@ from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
 from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.loop_hints import KEPT, NOT_UNROLLED, UNROLLED, for_both, takes_turns
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
+from scopt.astgen.emit.narrow_texts import narrow_declarations, stands_twice, two_widths
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, subtract
 from scopt.ir.nest import (
@@ -127,12 +128,12 @@ def asked(loop: For) -> For:
 
 
 def inline(block: Block) -> bool:
-    """Whether the block's braces are those of the cells that it holds, or of what it asks before it searches."""
+    """Whether the block's braces are those of cells that it holds, or of what it asks, or adds, before a loop."""
     match block.items:
         case (Hold(),):
             return True
         case (For() as loop,):
-            return bool(loop.mark.searched)
+            return bool(loop.mark.searched) or stands_twice(loop)
     return False
 
 
@@ -154,6 +155,8 @@ class _Printer(Struct, frozen=True):
         match item:
             case For() if item.mark.searched:
                 yield cgen.Block(list(self.search(item)))
+            case For() if stands_twice(item):
+                yield cgen.Block(list(self.twice(item)))
             case For():
                 decided = decided_by(self.scop, item, self.known)
                 lines = replace(self, known=self.known | decided).loop(item)
@@ -177,13 +180,21 @@ class _Printer(Struct, frozen=True):
             case Hold():
                 yield from self.hold(item)
             case For():
-                yield from self.search(item)
+                yield from self.twice(item) if stands_twice(item) else self.search(item)
 
     def search(self, loop: For) -> Iterator[cgen.Generable]:
         """A loop that asks whether another one has to run, and that one."""
         yield cgen.Line(f"int {loop.mark.searched} = 0;")
         yield from replace(self, openmp=False).loop(asking(self.scop, loop))
         yield IfStatement(loop.mark.searched, list(self.loop(asked(loop))), (), False)
+
+    def twice(self, loop: For) -> Iterator[cgen.Generable]:
+        """A loop with narrower variables where these are enough, and as it was."""
+        both = two_widths(self.scop, loop)
+        yield from map(cgen.Line, both.total)
+        yield IfStatement(
+            both.test, [*map(cgen.Line, both.copies), *self.loop(both.narrow)], list(self.loop(both.wide)), True
+        )
 
     def hold(self, hold: Hold) -> Iterator[cgen.Generable]:
         """Declarations of what is held, the body, assignments of what was written."""
@@ -220,6 +231,7 @@ class _Printer(Struct, frozen=True):
         limit = f">= {self.exprs.expr(loop.lower).at(Level.ADD)}" if backwards else self.limit(loop.upper)
         own = self.inner.get(id(loop), ())
         declarations = [one.declaration for one in own if one.declaration is not None]
+        declarations += narrow_declarations(self.scop, loop)
         body = [*(cgen.Line(declaration_text(one)) for one in declarations), *body]
         for helper, wanted in ((AROUND, loop.mark.around), (SCALAR, loop.mark.scalar)):
             if wanted:

@@ -13,6 +13,8 @@ from scopt.astgen.emit.c_expr import (
     PICKS,
     PRODUCTS,
     SCALAR,
+    SHORT,
+    SIZE,
     THREADS,
     helper_name,
     lane_type,
@@ -56,6 +58,12 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
         ]
     if THREADS in helpers:
         lines += _threads(helper_name(THREADS, reserved))
+    if SIZE in helpers:
+        name = helper_name(SIZE, reserved)
+        lines.append(f"static inline {long_type} {name}(int x) {{ return x < 0 ? -({long_type})x : x; }}\n")
+    if SHORT in helpers:
+        name = helper_name(SHORT, reserved)
+        lines.append(f"static inline short {name}(short x) {{ volatile short y = x; return y; }}\n")
     for ctype, helper in PRODUCTS.items():
         if helper in helpers:
             lines.append(f"static inline {ctype} {helper_name(helper, reserved)}({ctype} x) {{ return x; }}\n")

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+from msgspec.structs import replace
+
 from scopt import ir
 from scopt.ir.nest import Block, For, If, LoopNest
-from scopt.ir.nest_walks import calls, children
+from scopt.ir.nest_walks import calls, children, items
 from scopt.ir.scop import Array, Scop
 
 # By the `id` of a loop, the arrays that are declared in its body.
@@ -28,7 +30,22 @@ def inner_declarations(scop: Scop, nest: LoopNest) -> Inner:
         if inside and uses == own:
             for loop in inside:
                 found[id(loop)] = (*found.get(id(loop), ()), array)
+    for loop, name in _narrow(scop, nest):
+        found[id(loop)] = (*found.get(id(loop), ()), replace(scop.arrays[name], declaration=None))
     return found
+
+
+def _narrow(scop: Scop, nest: LoopNest) -> Iterator[tuple[For, str]]:
+    """Loops whose clauses don't name variables that only vector loops use, which declare them themselves, narrower
+    (`scopt.astgen.emit.narrow_texts`)."""
+    loops = [(loop, loop.mark.narrow) for loop in items(nest.body) if isinstance(loop, For)]
+    own = [(loop, narrow.variables) for loop, narrow in loops if narrow is not None and narrow.tested]
+    for name in dict.fromkeys(name for _, names in own for name in names):
+        users = {one.name for one in scop.statements if any(access.array == name for access in one.accesses)}
+        inside = [loop for loop, names in own if name in names]
+        uses = sum(call.statement in users for call in calls(nest.body))
+        if uses == sum(call.statement in users for loop in inside for call in calls(loop.body)):
+            yield from ((loop, name) for loop, _ in loops if name in loop.mark.private)
 
 
 def outer_declarations(scop: Scop, inner: Inner) -> list[ir.Decl]:

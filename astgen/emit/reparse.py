@@ -19,6 +19,7 @@ from scopt.astgen.emit.flat import Meant, is_flat_subscript
 from scopt.astgen.emit.inner_declarations import Inner, copied_names, inner_declarations, outer_declarations
 from scopt.astgen.emit.loop_hints import without_hints
 from scopt.astgen.emit.loop_work import last_iteration
+from scopt.astgen.emit.narrow_texts import narrow_declarations, stands_twice, two_widths
 from scopt.astgen.emit.statement_match import StatementMatch
 from scopt.diagnostics import InternalError
 from scopt.ir.ctypes import type_spelling
@@ -95,6 +96,8 @@ class _Checker(Struct, frozen=True):
             for item in block.items:
                 if isinstance(item, Hold):
                     self.hold(item, printed, reader)
+                elif isinstance(item, For) and stands_twice(item):
+                    self.twice(item, printed, reader)
                 elif isinstance(item, For):
                     self.search(item, printed, reader)
             return
@@ -111,6 +114,8 @@ class _Checker(Struct, frozen=True):
             match item:
                 case For() if item.mark.searched and pragma is None:
                     self.search(item, _statements(node), reader)
+                case For() if stands_twice(item) and pragma is None:
+                    self.twice(item, _statements(node), reader)
                 case For() if decided := decided_by(self.scop, item, self.known):
                     self.decided(item, decided, node, reader)
                 case For():
@@ -152,6 +157,22 @@ class _Checker(Struct, frozen=True):
                 self.loop(asked(loop), second, None, reader)
             case _:
                 raise Unreadable(f"the search over '{loop.iterator}' is not there")
+
+    def twice(self, loop: For, printed: Sequence[ir.Node], reader: Reader) -> None:
+        """The lines in front of a loop with narrower variables, that loop, and the one with the usual ones."""
+        both = two_widths(self.scop, loop)
+        total, copies = (_parse(self.scop, "\n".join((*lines, ""))) for lines in (both.total, both.copies))
+        match printed:
+            case [*first, ir.If(cond=cond, iftrue=ir.Compound(block_items=[*then]), iffalse=ir.Node() as otherwise)]:
+                lines = [*first, cond, *then[: len(copies)]]
+                meant = [*total, _expression(self.scop, both.test), *copies]
+                same = len(first) == len(total) and len(lines) == len(meant) and all(map(same_tree, lines, meant))
+                match then[len(copies) :], _statements(otherwise):
+                    case [ir.Pragma() as one, narrow], [ir.Pragma() as other, wide] if same:
+                        self.loop(both.narrow, narrow, _pragma(one), reader)
+                        self.loop(both.wide, wide, _pragma(other), reader)
+                        return
+        raise Unreadable(f"the loop over '{loop.iterator}' with narrower variables is not there")
 
     def hold(self, hold: Hold, printed: Sequence[ir.Node], reader: Reader) -> None:
         """Declarations with loads, the body, stores."""
@@ -242,6 +263,7 @@ class _Checker(Struct, frozen=True):
                 inner = reader.within(iterator, type_spelling(ctype), loop.lower, loop.upper, loop.step)
                 self.pragma(loop, pragma, reader)
                 own = [one.declaration for one in self.inner.get(id(loop), ()) if one.declaration is not None]
+                own += narrow_declarations(self.scop, loop)
                 body = _behind_declarations(own, self.without_calls(loop, _statements(node.stmt)))
                 self.block(loop.body, body, inner)
                 return

@@ -24,10 +24,11 @@ from scopt.astgen.passes.reads_ahead import read_ahead
 from scopt.astgen.passes.record_cells import Cell, by_address, records, subscripts_of
 from scopt.ir.expr import compare, conjunction, names, plus, substitute
 from scopt.ir.nest import Block, Call, Condition, Expr, For, Held, Hold, If, LoopNest, Max, Min, Name
-from scopt.ir.nest_walks import Item, used_names
+from scopt.ir.nest_walks import Item, calls, used_names
 from scopt.ir.scop import Access, CType, Scop, Statement
 from scopt.ir.walks import walk
 from scopt.poly.body_rewriting import always_evaluated
+from scopt.poly.magnitudes import sums_narrow_cells
 from scopt.poly.nest_sets import Context, NestSpace, equal, free
 from scopt.poly.sure_cells import surely_touched
 
@@ -229,7 +230,7 @@ class _Holder(Struct, frozen=True, eq=False):
             return True
         if written:
             return not (loop.mark.simd or loop.mark.parallel)
-        return loop.mark.jammed or changed
+        return loop.mark.jammed or changed or (loop.mark.simd and sums_narrow_cells(self.scop, calls(loop.body)))
 
     def comes_again(self, loop: For, cell: Cell, calls: Sequence[Call], body: _Body) -> bool:
         """Whether a vector loop reads a cell behind a store that might change it, as far as types tell, and again in
@@ -394,7 +395,6 @@ def _with_held(calls: Sequence[Call], held: Sequence[Held], body: _Body) -> tupl
 
 
 def _jumps(node: ir.Node, *, branches: bool) -> bool:
-    """Whether a statement has parts that it doesn't always execute; but for `branches`. (Operands that it doesn't
-    always evaluate are looked at one by one.)"""
+    """Whether a statement has parts that it doesn't always execute, but for `branches` and for operands."""
     kinds = (ir.For, ir.While, ir.DoWhile, ir.Switch) if branches else (ir.If, ir.For, ir.While, ir.DoWhile, ir.Switch)
     return any(isinstance(part, kinds) for part in walk(node))

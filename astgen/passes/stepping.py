@@ -85,7 +85,7 @@ def _scatters(scop: Scop, loop: For) -> bool:
     written = [(call, one) for call in calls for one in scop.statement(call.statement).accesses if one.is_write]
     sure = [one for _, one in written if one.kind == "write"]
     perhaps = [(call, one) for call, one in written if one.kind == "may-write" and not _is_among(one, sure)]
-    return any(_lies_apart(call, one, loop.iterator) for call, one in perhaps)
+    return any(lies_apart(call, one, loop.iterator) for call, one in perhaps)
 
 
 def _is_among(access: Access, others: list[Access]) -> bool:
@@ -99,7 +99,7 @@ def _is_among(access: Access, others: list[Access]) -> bool:
     )
 
 
-def _lies_apart(call: Call, access: Access, iterator: str) -> bool:
+def lies_apart(call: Call, access: Access, iterator: str) -> bool:
     """Whether iterations of a loop reach cells that aren't neighbours."""
     rows = subscript_rows(access.relation)
     if not rows or any(len(row) != len(call.args) for row in rows):

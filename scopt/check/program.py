@@ -29,6 +29,7 @@ from scopt.check.left_out import check_searches
 from scopt.check.loads import check_loads
 from scopt.check.masks import masked_ones
 from scopt.check.memory import Allocated, read_allocations
+from scopt.check.narrow_values import check_narrow_values
 from scopt.check.parametric import on_parameters
 from scopt.check.read_text import Text
 from scopt.check.reading import expanded, together
@@ -83,6 +84,7 @@ def _check_words(program: Program, deps: Dependences, text: Emitted, guard: str)
     _check_nesting(program)
     _check_held(program)
     check_loads(program)
+    check_narrow_values(program)
 
 
 def _check_moved(program: Program, deps: Dependences, own: ReadBack, relaxed: Text, jobs: int) -> None:

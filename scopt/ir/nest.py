@@ -111,6 +111,23 @@ class Reduction(Struct, frozen=True):
     whole: bool = False
 
 
+class Narrow(Struct, frozen=True):
+    """Variables of a vector loop that have 16 bits where all that they are given fits.
+
+    variables: the scalars that are given something, by their arrays' names. copies: what doesn't change in the loop, by
+      the names of the variables that hold it, and the names of these' copies of 16 bits. constant, factors: nothing is
+      larger than the constant and the sum of (factor, name)'s factors times these variables' magnitudes.
+    total: the name of the variable for that sum. tested: where it is small enough.
+    """
+
+    variables: tuple[str, ...]
+    copies: tuple[tuple[str, str], ...]
+    constant: int
+    factors: tuple[tuple[int, str], ...]
+    total: str
+    tested: bool = False
+
+
 class LoopMark(Struct, frozen=True):
     """What the band passes have found out about a loop.
 
@@ -132,6 +149,7 @@ class LoopMark(Struct, frozen=True):
     reductions: what else is carried, by updates whose order doesn't matter.
     searched: it is left out unless a condition holds of some iteration, which is asked beforehand, and told by a
       variable of this name; empty: it always runs.
+    narrow: it stands there twice, once with narrower variables.
     """
 
     parallel: bool = False
@@ -150,6 +168,7 @@ class LoopMark(Struct, frozen=True):
     wide: int = 0
     reductions: tuple[Reduction, ...] = ()
     searched: str = ""
+    narrow: Narrow | None = None
 
 
 class For(Struct, frozen=True):

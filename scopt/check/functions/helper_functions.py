@@ -17,6 +17,8 @@ from scopt.astgen.emit.c_expr import (
     PICKS,
     PRODUCTS,
     SCALAR,
+    SHORT,
+    SIZE,
     THREADS as HOW_MANY,
     helper_name,
     lane_type,
@@ -45,6 +47,8 @@ _SOME_THREADS = 5
 _DIVISIONS = ("scopt_floord", "scopt_mod")
 _FAR = (-(2**63), -(2**63) + 1, -(2**32), 2**31, 2**32 + 5, 2**63 - 2, 2**63 - 1)
 _NUMBERS = (*range(-19, 20), *_FAR)
+_INTS = (*range(-19, 20), 2**31 - 1, -(2**31) + 1, -(2**31))
+_SHORTS = (*range(-19, 20), 2**15 - 1, -(2**15))
 _DIVISORS = (*range(1, 9), 16, 2**31, 2**63 - 1)
 _SIZES = (1, 2, 7, 8, 62, 63, 64, 65, 127, 128, 129, 4096, 10**9 + 1, 2**40 + 1)
 
@@ -88,6 +92,14 @@ def _check_helper(
     elif helper in (APART, AROUND, SCALAR):
         if signature != Signature((), Void()):
             raise Fault(f"'{name}' takes or gives a value")
+    elif helper == SIZE:
+        right = signature == Signature((Whole("int"),), long)
+        if not right or any(functions[name](one) != abs(one) for one in _INTS):
+            raise Fault(f"'{name}' doesn't give an int's magnitude")
+    elif helper == SHORT:
+        right = signature == Signature((Whole("short"),), Whole("short"))
+        if not right or any(functions[name](one) != one for one in _SHORTS):
+            raise Fault(f"'{name}' gives another value than it is given")
     elif helper in MASKED.values():
         _check_masked(name, helper, functions, signature)
     elif helper in PICKS.values():
