@@ -5,7 +5,6 @@ so is what flows through them."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
@@ -39,19 +38,21 @@ class _Question:
 
 
 class Answers(Generic[T]):
-    """The latest answers, `most` of them."""
+    """The latest answers, `most` of them.
+
+    In a plain dictionary: comparisons that end at isl's limit of operations leave an ordered one in disorder.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._known = OrderedDict[_Question, T]()
+        self._known = dict[_Question, T]()
 
     def of(self, unions: Sequence[isl.UnionMap], ask: Callable[[], T]) -> T:
         """The answer that follows from these unions alone."""
         question = _Question(unions)
-        if question in self._known:
-            self._known.move_to_end(question)
-            return self._known[question]
-        found = self._known[question] = ask()
+        found = self._known[question] if question in self._known else ask()
+        self._known.pop(question, None)
+        self._known[question] = found  # the latest
         if len(self._known) > self._most:
-            self._known.popitem(last=False)
+            del self._known[next(iter(self._known))]
         return found
