@@ -14,6 +14,7 @@ from scopt.ir.marked_schedule import RegisterTiling
 from scopt.ir.scop import Scop
 from scopt.ir.walks import walk
 from scopt.machine.costs import GATHER
+from scopt.machine.targets import PAIRED
 from scopt.poly.linear import subscript_rows
 from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
@@ -56,7 +57,10 @@ class RegisterTiles(Struct, frozen=True):
 def kernel_cycles(setting: Setting, tiling: RegisterTiling, instances: float) -> float:
     """Cycles of so many instances in register tiles: all lanes of all units are busy; without vectors, all units."""
     machine = setting.options.machine
-    lanes = machine.lanes(tiling.contraction.operation.type.bits // 8) if tiling.simd else 1
+    operation = tiling.contraction.operation
+    lanes = machine.lanes(operation.type.bits // 8) if tiling.simd else 1
+    if operation.narrow is not None:
+        lanes *= PAIRED
     # two operands are read again from packed memory for each tile, a row and a column at a time
     loads = (1 / tiling.rows + 1 / tiling.columns) / 2
     return instances * (1 / machine.fma_per_cycle + loads) / lanes
@@ -92,6 +96,8 @@ def _packing(work: Work, scop: Scop, tiling: RegisterTiling) -> float:
         float(GATHER) if _is_turned(scop, tiling, operands) else 1 / work.lanes
         for operands in (operation.rows, operation.columns)
     )
+    if operation.narrow is not None:
+        rows = 1 / work.lanes  # they stay along the steps
     copied = rows * row * step + columns * max(row / tiling.block, 1) * width * step
     cells = 2 * max(step / tiling.depth, 1) * row * width / work.lanes
     return (copied + cells) * work.instances() / max(row * column * step, 1)
@@ -102,7 +108,8 @@ def _is_turned(scop: Scop, tiling: RegisterTiling, operands: Sequence[ir.Node]) 
     contraction = tiling.contraction
     nodes = {node for operand in operands for node in walk(operand)}
     accesses = (one for name in contraction.statements for one in scop.statement(name).accesses if one.node in nodes)
-    others = (one for one in accesses if scop.arrays[one.array].type.bits != contraction.operation.type.bits)
+    bits = contraction.operation.operand_type.bits
+    others = (one for one in accesses if scop.arrays[one.array].type.bits != bits)
     rows = (subscript_rows(one.relation) for one in others if scop.arrays[one.array].rank)
     return any(one is not None and bool(one[-1][contraction.reduction]) for one in rows)
 

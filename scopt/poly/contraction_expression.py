@@ -7,17 +7,18 @@ the C type and the order of operations that it has in the statement: results sta
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
 from scopt import ir
-from scopt.ir.ctypes import type_spelling
+from scopt.ir.ctypes import limits_of, type_spelling
 from scopt.ir.marked_schedule import Operation
 from scopt.ir.scop import CType, Scop, Statement
 from scopt.poly.isl_utils import IN
 from scopt.poly.linear import subscript_rows
 from scopt.poly.reductions import Selected, is_int, selected
+from scopt.poly.value_limits import limits
 
 CELL = "cell"
 _ARITHMETIC = ("+", "-", "*", "/")
@@ -28,6 +29,8 @@ _ELEMENTS = ("double", "float", "int", "unsigned int", "long", "unsigned long", 
 _DIGITS = 10
 # One with fewer is a float without rounding.
 _EXACT_DIGITS = 8
+# What operands may be packed in, whose products are added up in twice as many bits.
+PAIRED = CType("short", integer=True, bits=16)
 _ASSIGNMENTS = ("=", "+=", "-=", "*=", "/=")
 
 
@@ -54,7 +57,31 @@ def split(
     if not splitter.found["row"] or not splitter.found["column"]:
         return None
     rows, columns, scalars = (tuple(splitter.found[kind]) for kind in ("row", "column", "scalar"))
-    return Operation(op, expression, rows, columns, scalars, ctype, chosen.extremum if chosen is not None else None)
+    narrow = None
+    if ctype.integer and ctype.bits == 2 * PAIRED.bits and _is_sum_of_products(op, expression):
+        narrow = PAIRED if has_values_of(PAIRED, scop, statement, (*rows, *columns)) else None
+    return Operation(
+        op, expression, rows, columns, scalars, ctype, chosen.extremum if chosen is not None else None, narrow
+    )
+
+
+def has_values_of(ctype: CType, scop: Scop, statement: Statement, operands: Sequence[ir.Node]) -> bool:
+    """Whether all values of some operands, which are computed in ``int``, fit into a narrower integer type."""
+    least, most = limits_of(ctype)
+    found = [limits(scop, statement, one) for one in operands]
+    return all(one is not None and least <= one[0] and one[1] <= most for one in found)
+
+
+def _is_sum_of_products(op: str, expression: ir.Node) -> bool:
+    """Whether an operation adds the product of a row's operand and a column's to its cell."""
+    match op, expression:
+        case "=", ir.BinaryOp(op="+", left=ir.ID(name="cell"), right=product):
+            return _is_sum_of_products("+=", product)
+        case "=", ir.BinaryOp(op="+", left=product, right=ir.ID(name="cell")):
+            return _is_sum_of_products("+=", product)
+        case "+=", ir.BinaryOp(op="*", left=ir.ID(name=left), right=ir.ID(name=right)):
+            return {left, right} == {"row0", "column0"}
+    return False
 
 
 def _is_element(ctype: CType) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from scopt import ir
 from scopt.astgen.lower.kernel import Kernel
+from scopt.astgen.lower.pair_kernel import PairKernel
 from scopt.astgen.lower.transposing import Transposed
 from scopt.ir.from_pycparser import parse_c
 from scopt.ir.marked_schedule import Extremum, Operation
@@ -57,6 +58,13 @@ def kernel(
     operands = [(ir.ID("a"),) * count for count in counts]
     operation = Operation(op, expression(text), *operands, TYPES[ctype], extremum)
     return Kernel("scopt_tile_0_0", operation, rows, 3 * blocks * LINE // TYPES[ctype].bits, "long")
+
+
+def paired(columns: int = 48, distance: int = 64, rows: int = 8) -> PairKernel:
+    """The kernel of ``cell += row0 * column0`` over operands of 16 bits."""
+    operands = ((ir.ID("a"),),) * 2
+    operation = Operation("+=", expression("column0 * row0"), *operands, (), TYPES["int"], None, TYPES["short"])
+    return PairKernel("scopt_tile_0_0", operation, rows, columns, "long", distance)
 
 
 def transposed(text: str, ctype: str = "double", width: int = 24, lanes: int = 8, *, back: bool = False) -> Transposed:

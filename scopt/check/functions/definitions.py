@@ -153,11 +153,13 @@ def _fingerprint(function: Kernel | Transposed | RowSums) -> tuple[object, ...]:
     return (
         one.op,
         one.type,
+        one.operand_type,
         one.extremum,
         counts,
         _shape(one.expression, {}),
         function.rows,
         function.columns,
+        function.row_strides,
         function.long_type,
     )
 
