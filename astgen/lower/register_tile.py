@@ -249,10 +249,12 @@ class Tile(Struct, eq=False):
         """A statement that copies what the loops over rows and steps do, if a function can. row: the dimension, which
         is a column for columns."""
         moved = row - self.coordinates, self.step - self.coordinates
-        function = transposed(self.scop, self.statement, operand, *moved, width, self.function_name(), self.machine)
-        operation = self.tiling.contraction.operation
-        if function is None or function.type.spelling != operation.operand_type.spelling:
-            return  # elements that are widened go one by one
+        operation, name_of = self.tiling.contraction.operation, self.function_name()
+        function = transposed(
+            self.scop, self.statement, operand, *moved, width, name_of, self.machine, operation.operand_type
+        )
+        if function is None:
+            return
         if operation.narrow is not None and (row == self.row or operand is not function.source):
             return  # so do rows that stay rows, and what would be computed in fewer bits
         name_of_same = next(

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.ir.marked_schedule import RegisterTiling
-from scopt.ir.scop import Scop
+from scopt.ir.scop import Access, CType, Scop
 from scopt.ir.walks import walk
 from scopt.machine.costs import GATHER
 from scopt.machine.targets import PAIRED
@@ -104,14 +104,22 @@ def _packing(work: Work, scop: Scop, tiling: RegisterTiling) -> float:
 
 
 def _is_turned(scop: Scop, tiling: RegisterTiling, operands: Sequence[ir.Node]) -> bool:
-    """Whether one of the operands has cells of another type, which lie side by side along the steps."""
+    """Whether one of the operands has cells of another type, which lie side by side along the steps, and no function
+    widens them on the way."""
     contraction = tiling.contraction
+    ctype = contraction.operation.operand_type
     nodes = {node for operand in operands for node in walk(operand)}
     accesses = (one for name in contraction.statements for one in scop.statement(name).accesses if one.node in nodes)
-    bits = contraction.operation.operand_type.bits
-    others = (one for one in accesses if scop.arrays[one.array].type.bits != bits)
-    rows = (subscript_rows(one.relation) for one in others if scop.arrays[one.array].rank)
+    others = (one for one in accesses if scop.arrays[one.array].type.bits != ctype.bits)
+    rest = (one for one in others if one.node not in operands or not _is_byte(scop, one, ctype))
+    rows = (subscript_rows(one.relation) for one in rest if scop.arrays[one.array].rank)
     return any(one is not None and bool(one[-1][contraction.reduction]) for one in rows)
+
+
+def _is_byte(scop: Scop, access: Access, packed: CType) -> bool:
+    """Whether cells of 8 bits are packed in 16. Of plain characters only options tell whether they have a sign."""
+    own = scop.arrays[access.array].type
+    return 2 * own.bits == packed.bits == 16 and own.spelling != "char"
 
 
 def _filled(trips: int, size: int) -> float:

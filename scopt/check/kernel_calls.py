@@ -27,6 +27,7 @@ from scopt.ir.walks import same_node, same_tree, walk
 from scopt.poly.contraction_expression import CELL, has_values_of
 from scopt.poly.isl_utils import IN, OUT, SET
 from scopt.poly.reductions import selected
+from scopt.poly.value_limits import limits
 
 
 def step_carriers(program: Program, name: str, running: isl.Set) -> list[Carrier]:
@@ -156,6 +157,9 @@ class _Steps(Struct, frozen=True, eq=False):
             named = {f"row{k}": node for k, node in enumerate(own.rows)}
             named |= {f"column{k}": node for k, node in enumerate(own.columns)}
             named |= {f"scalar{k}": node for k, node in enumerate(own.scalars)}
+            if own.narrow is not None and isinstance(theirs, ir.Cast):
+                # to int, or nothing is known of it: what the operand is anyway
+                theirs = theirs.expr if limits(self.program.source, statement, theirs) is not None else theirs
             return mine.name in named and same_tree(named[mine.name], theirs)
         if not same_node(mine, theirs):
             return False

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from scopt import ir
-from scopt.ir.ctypes import limits_of, type_spelling
+from scopt.ir.ctypes import limits_of, plain_type, type_spelling
 from scopt.ir.scop import CType, Scop, Statement
 
 Limits = tuple[int, int]
@@ -25,23 +25,26 @@ def limits(scop: Scop, statement: Statement, node: ir.Node) -> Limits | None:
         # whether a plain character has a sign is up to the compiler's options
         return (-(1 << ctype.bits - 1), (1 << ctype.bits) - 1) if ctype.bits == _BYTE else limits_of(ctype)
 
-    found = _limits(node, cell)
+    types = (one.type for one in scop.arrays.values() if one.type.integer and one.type.signed)
+    names = {one.spelling for one in types if (plain_type(one, scop.long_type) or one).spelling == "int"}
+    found = _limits(node, cell, {"int", *names})
     return found if found is None or (_INT[0] <= found[0] and found[1] <= _INT[1]) else None
 
 
-def _limits(node: ir.Node, cell: Callable[[ir.Node], Limits | None]) -> Limits | None:
+def _limits(node: ir.Node, cell: Callable[[ir.Node], Limits | None], ints: Collection[str]) -> Limits | None:
+    """ints: names of the type int."""
     match node:
         case ir.Constant(type="int", value=value) if value.isdecimal() and (value == "0" or value[0] != "0"):
             return (int(value), int(value)) if int(value) <= _INT[1] else None
         case ir.ID() | ir.ArrayRef():
             return cell(node)
-        case ir.Cast(expr=inner) if type_spelling(node.to_type) == "int":
-            return _limits(inner, cell)
+        case ir.Cast(expr=inner) if type_spelling(node.to_type) in ints:
+            return _limits(inner, cell, ints)
         case ir.UnaryOp(op="+" | "-" as op, expr=inner):
-            own = _limits(inner, cell)
+            own = _limits(inner, cell, ints)
             return own if own is None or op == "+" else (-own[1], -own[0])
         case ir.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
-            a, b = _limits(left, cell), _limits(right, cell)
+            a, b = _limits(left, cell, ints), _limits(right, cell, ints)
             return None if a is None or b is None else _combined(op, a, b)
     return None
 

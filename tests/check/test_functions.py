@@ -56,6 +56,7 @@ COPIES = {
     "wide": transposed("x / A[i][k] + 1.5", "double", 48),
     "back": transposed("A[i][k]", "int", 65, back=True),
     "shorts": transposed("A[i][k]", "short", 21, 16),
+    "bytes": transposed("A[i][k]", "short", 48, 16, narrow="signed char"),
 }
 
 

@@ -17,6 +17,7 @@ from scopt.check.functions.faults import Fault
 from scopt.check.functions.instructions import ADDED, WIDENED
 from scopt.check.functions.values import (
     BARRIER,
+    NARROW,
     Element,
     Opaque,
     Pointer,
@@ -280,11 +281,12 @@ class Expressions(Conversions, eq=False):
         return Value(f"_pairs_added({code})", cells.type, atomic=True)
 
     def widened(self, narrow: Value, target: Vector | None) -> Value:
-        """Lanes of 16 bits as numbers of 32 with the same values, or with the same remainder by 2³²."""
+        """Lanes of integers as wider ones with the same values, or with the same remainder by 2³²."""
         own = narrow.type
-        if target is None or not isinstance(own, Vector) or own.element != "short":
+        if target is None or not isinstance(own, Vector) or own.element not in NARROW:
             raise Fault("a conversion of vectors that isn't understood")
-        if target.element not in ("int", "unsigned int") or target.bytes != 2 * own.bytes:
+        wider = size(target.element) > size(own.element) and target.element in ("short", "int", "unsigned int")
+        if not wider or target.bytes * size(own.element) != own.bytes * size(target.element):
             raise Fault("a conversion of vectors that isn't understood")
         return replace(narrow, type=target)
 
