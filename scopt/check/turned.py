@@ -240,7 +240,7 @@ class _Turned(Struct, frozen=True, eq=False):
         known = {one.spelling: one for one in self.program.source.arrays.values() if not one.rank}
         for name in (one.name for one in scalars):
             scalar = known.get(name) if name not in self.packing.iterators else None
-            if scalar is None or scalar.type.spelling != function.type.spelling:
+            if scalar is None or not self.has_type(scalar, function.type):
                 self.refuse(f"takes '{name}' for a scalar")
 
     def refuse(self, what: str) -> None:
