@@ -101,7 +101,9 @@ class _Meaning(Struct, eq=False):
         """The packed operands of so many steps, with nothing beyond."""
         operation, leaf = self.kernel.operation, self.terms.leaf
         step, distance = self.kernel.row_strides
-        rows = [[None] * (count and (count - 1) * step + (self.kernel.rows - 1) * distance + 1) for _ in operation.rows]
+        rows: list[Memory] = [
+            [None] * (count and (count - 1) * step + (self.kernel.rows - 1) * distance + 1) for _ in operation.rows
+        ]
         for r, k, i in product(range(len(rows)), range(count), range(self.kernel.rows)):
             rows[r][k * step + i * distance] = leaf(f"row{r}", k * step + i * distance)
         columns = [
