@@ -37,6 +37,11 @@ class Kernel(Struct, frozen=True, eq=False):
     long_type: str
 
     @property
+    def row_strides(self) -> tuple[int, int]:
+        """How far apart packed rows' operands are: from step to step, from row to row."""
+        return self.rows, 1
+
+    @property
     def text(self) -> str:
         """The definition, with what it needs."""
         return "\n".join((*self.vector_type(), *self.function(), ""))
@@ -50,6 +55,11 @@ class Kernel(Struct, frozen=True, eq=False):
     @property
     def type(self) -> str:
         return self.operation.type.spelling
+
+    @property
+    def operand_type(self) -> str:
+        """Of packed operands."""
+        return self.operation.operand_type.spelling
 
     @property
     def bytes(self) -> int:
@@ -78,9 +88,19 @@ class Kernel(Struct, frozen=True, eq=False):
         """A macro: an attribute of functions that use the choice."""
         return f"{self.name}_long"
 
+    @property
+    def has_vectors(self) -> str:
+        """The directive that asks for them."""
+        return "#ifdef __GNUC__"
+
+    @property
+    def with_many_registers(self) -> tuple[str, ...]:
+        """Macros of targets that have many."""
+        return WITH_MANY_REGISTERS
+
     def vector_type(self) -> Iterator[str]:
         """Vectors as long as the target's registers."""
-        yield "#ifdef __GNUC__"
+        yield self.has_vectors
         yield from self.vector_bytes()
         yield (
             f"typedef {self.computed} {self.vector} __attribute__((vector_size({self.name}_bytes), "
@@ -156,8 +176,8 @@ class Kernel(Struct, frozen=True, eq=False):
     def parameters(self) -> str:
         operation = self.operation
         words = [f"{self.long_type} count"]
-        words += [f"const {self.type} *restrict row{k}" for k in range(len(operation.rows))]
-        words += [f"const {self.type} *restrict column{k}" for k in range(len(operation.columns))]
+        words += [f"const {self.operand_type} *restrict row{k}" for k in range(len(operation.rows))]
+        words += [f"const {self.operand_type} *restrict column{k}" for k in range(len(operation.columns))]
         words += [f"{self.computed} scalar{k}" for k in range(len(operation.scalars))]
         return ", ".join((*words, f"{self.type} *restrict cell", f"{self.long_type} length"))
 
@@ -173,10 +193,10 @@ class Kernel(Struct, frozen=True, eq=False):
         )
         yield "#endif"
         yield f"static void {self.name}({self.parameters()}) {{"
-        yield "#ifdef __GNUC__"
+        yield self.has_vectors
         large, small = (min(accumulator_rows(count), self.rows) for count in (MANY_REGISTERS, FEW_REGISTERS))
         if large > small:
-            yield f"#if {' || '.join(f'defined({macro})' for macro in WITH_MANY_REGISTERS)}"
+            yield f"#if {' || '.join(f'defined({macro})' for macro in self.with_many_registers)}"
             yield from self.blocks(large)
             yield "#else"
         yield from self.blocks(small)
@@ -209,28 +229,33 @@ class Kernel(Struct, frozen=True, eq=False):
                 f"c{r}_{v} = *({self.vector} *)(c + {r} * length + {v} * {lanes})" for v in range(vectors)
             )
             yield f"{body}{self.vector} {accumulators};"
-        yield f"{body}for ({self.long_type} k = 0; k < count; k++) {{"
-        for k in range(len(self.operation.columns)):
-            loads = ", ".join(
-                f"y{k}_{v} = *(const {self.vector} *)(column{k} + k * {self.columns} + j + {v} * {lanes})"
-                for v in range(vectors)
-            )
-            yield f"{body}  {self.vector} {loads};"
-        for r in range(rows):
-            values = ", ".join(
-                f"x{r}_{k} = row{k}[k * {self.rows} + {first}{r}]" for k in range(len(self.operation.rows))
-            )
-            yield f"{body}  {self.computed} {values};"
-            for v in range(vectors):
-                yield f"{body}  {self.update(f'c{r}_{v}', f'x{r}_', f'y{{}}_{v}')}"
-            if self.has_products:
-                yield f"{body}  {self.name}_now({', '.join(f'c{r}_{v}' for v in range(vectors))});"
-        yield f"{body}}}"
+        yield from (f"{body}{line}" for line in self.steps(rows, first, lanes))
         for r in range(rows):
             yield body + " ".join(
                 f"*({self.vector} *)(c + {r} * length + {v} * {lanes}) = c{r}_{v};" for v in range(vectors)
             )
         yield f"{indent}}}"
+
+    def steps(self, rows: int, first: str, lanes: str) -> Iterator[str]:
+        """The loop over them. first: which row the block begins with, as a sum's first part."""
+        vectors = VECTORS_A_ROW
+        yield f"for ({self.long_type} k = 0; k < count; k++) {{"
+        for k in range(len(self.operation.columns)):
+            loads = ", ".join(
+                f"y{k}_{v} = *(const {self.vector} *)(column{k} + k * {self.columns} + j + {v} * {lanes})"
+                for v in range(vectors)
+            )
+            yield f"  {self.vector} {loads};"
+        for r in range(rows):
+            values = ", ".join(
+                f"x{r}_{k} = {self.row_operand(k, f'{first}{r}')}" for k in range(len(self.operation.rows))
+            )
+            yield f"  {self.computed} {values};"
+            for v in range(vectors):
+                yield f"  {self.update(f'c{r}_{v}', f'x{r}_', f'y{{}}_{v}')}"
+            if self.has_products:
+                yield f"  {self.name}_now({', '.join(f'c{r}_{v}' for v in range(vectors))});"
+        yield "}"
 
     def plain(self) -> Iterator[str]:
         cell = "cell[i * length + j]"
@@ -239,13 +264,17 @@ class Kernel(Struct, frozen=True, eq=False):
         yield f"      for (int j = 0; j < {self.columns}; j++)"
         yield f"        {self.update(cell, None, None)}"
 
+    def row_operand(self, number: int, row: str) -> str:
+        """One of the step ``k``."""
+        return f"row{number}[k * {self.rows} + {row}]"
+
     def update(self, cell: str, row: str | None, column: str | None) -> str:
         """One step for one cell or vector of cells."""
         plain = row is None or column is None
         as_computed = f"({self.computed})" if plain and self.is_signed_integer else ""
         names = {CELL: f"{as_computed}{cell}"}
         for k in range(len(self.operation.rows)):
-            names[f"row{k}"] = f"{as_computed}row{k}[k * {self.rows} + i]" if row is None else f"{row}{k}"
+            names[f"row{k}"] = f"{as_computed}{self.row_operand(k, 'i')}" if row is None else f"{row}{k}"
         for k in range(len(self.operation.columns)):
             names[f"column{k}"] = (
                 f"{as_computed}column{k}[k * {self.columns} + j]" if column is None else column.format(k)

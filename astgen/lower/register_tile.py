@@ -21,6 +21,7 @@ from scopt.astgen.lower.body_syntax import (
     substituted,
 )
 from scopt.astgen.lower.kernel import Kernel
+from scopt.astgen.lower.pair_kernel import PairKernel
 from scopt.astgen.lower.tile_geometry import (
     coordinates,
     marked_place,
@@ -91,11 +92,11 @@ class Tile(Struct, eq=False):
         earlier = {buffer.name: buffer for tile in before for buffer in tile.buffers}
         names = TileNames(scop, len(before), earlier, alignment(machine))
         operation = contraction.operation
-        buffer = names.buffers(operation.type)
+        buffer = names.buffers(operation.operand_type)
         row_buffers = tuple(buffer(value, "rows", tiling.block * tiling.depth) for value in operation.rows)
         column_buffers = tuple(buffer(value, "columns", tiling.depth * tiling.columns) for value in operation.columns)
-        copy = buffer(contraction.cell, "tile", tiling.rows * tiling.columns)
-        kernel = Kernel(names.kernel(), operation, tiling.rows, tiling.columns, scop.long_type)
+        copy = names.buffers(operation.type)(contraction.cell, "tile", tiling.rows * tiling.columns)
+        kernel = _kernel(names.kernel(), tiling, scop)
         kernel = next((tile.kernel for tile in before if tile.kernel.same(kernel)), kernel)
         functions = [one for tile in before for one in tile.transposed]
         depths = rows_at, columns_at, depth
@@ -188,14 +189,14 @@ class Tile(Struct, eq=False):
         first_row, first_step = self.name(rows_at - 2), self.name(rows_at - 1)
         if place == "rows":
             dropped = [*range(rows_at, row_origin), self.column]
-            order = [row_origin, self.step, self.row]
             for k, (buffer, value) in enumerate(zip(self.row_buffers, operation.rows, strict=True)):
-                panel = ((self.name(row_origin), self.tiling.depth), (first_row, -self.tiling.depth))
-                row = (self.name(self.row), 1), (self.name(row_origin), -1)
-                target = element(buffer, (*panel, *self.step_index(self.tiling.rows, first_step), *row))
+                along, across = (runs_along(value, self.name(one)) for one in (self.step, self.row))
+                paired = operation.narrow is not None
+                order = [row_origin, self.row, self.step] if paired and along else [row_origin, self.step, self.row]
+                target = element(buffer, self.row_index(first_row, first_step))
                 box_of = self.row, row_origin, self.tiling.rows
-                contiguous = runs_along(value, self.name(self.row))
-                yield from self.copied(f"rows{k}", used, needed, box_of, dropped, order, target, value, simd=contiguous)
+                simd = along if paired else across
+                yield from self.copied(f"rows{k}", used, needed, box_of, dropped, order, target, value, simd=simd)
         else:
             dropped = [*range(columns_at, depth), self.row]
             for k, (buffer, value) in enumerate(zip(self.column_buffers, operation.columns, strict=True)):
@@ -207,6 +208,13 @@ class Tile(Struct, eq=False):
                 yield from self.copied(
                     f"columns{k}", used, needed, box_of, dropped, order, target, value, simd=contiguous
                 )
+
+    def row_index(self, first_row: str, first_step: str) -> Sequence[tuple[str, int]]:
+        """Where an operand of a row lies: in panels of a register tile's rows."""
+        step, row = self.kernel.row_strides
+        origin = self.name(self.depth[2] - 1)
+        panel = (origin, self.tiling.depth), (first_row, -self.tiling.depth)
+        return (*panel, *self.step_index(step, first_step), (self.name(self.row), row), (origin, -row))
 
     def step_index(self, width: int, first: str) -> tuple[tuple[str, int], ...]:
         return (self.name(self.step), width), (first, -width)
@@ -241,9 +249,14 @@ class Tile(Struct, eq=False):
         """A statement that copies what the loops over rows and steps do, if a function can. row: the dimension, which
         is a column for columns."""
         moved = row - self.coordinates, self.step - self.coordinates
-        function = transposed(self.scop, self.statement, operand, *moved, width, self.function_name(), self.machine)
-        if function is None or function.type.spelling != self.tiling.contraction.operation.type.spelling:
-            return  # elements that are widened go one by one
+        operation, name_of = self.tiling.contraction.operation, self.function_name()
+        function = transposed(
+            self.scop, self.statement, operand, *moved, width, name_of, self.machine, operation.operand_type
+        )
+        if function is None:
+            return
+        if operation.narrow is not None and (row == self.row or operand is not function.source):
+            return  # so do rows that stay rows, and what would be computed in fewer bits
         name_of_same = next(
             (one.name for one in (*self.earlier, *self.transposed) if one.same(function)), function.name
         )
@@ -336,7 +349,7 @@ class Tile(Struct, eq=False):
         panel = (
             (self.name(depth - 1), tiling.depth),
             (first_row, -tiling.depth),
-            *self.step_index(tiling.rows, first_step),
+            *self.step_index(self.kernel.row_strides[0], first_step),
         )
         rows = [address(element(buffer, panel)) for buffer in self.row_buffers]
         columns = [
@@ -358,3 +371,10 @@ class Tile(Struct, eq=False):
             subscripts.append(node.subscript)
             node = node.name
         return next(k for k, subscript in enumerate(reversed(subscripts)) if name in identifiers(subscript))
+
+
+def _kernel(name: str, tiling: RegisterTiling, scop: Scop) -> Kernel:
+    operation = tiling.contraction.operation
+    if operation.narrow is None:
+        return Kernel(name, operation, tiling.rows, tiling.columns, scop.long_type)
+    return PairKernel(name, operation, tiling.rows, tiling.columns, scop.long_type, tiling.depth)

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.astgen.emit.c_statement import PlainGenerator
 from scopt.astgen.lower.register_turns import Turns
+from scopt.ir.ctypes import plain_type
 from scopt.ir.references import is_cell
 from scopt.ir.scop import CType, Scop, Statement
 from scopt.ir.walks import walk, with_nodes
@@ -27,6 +28,7 @@ from scopt.poly.linear import subscript_rows
 
 # Of vectors that are turned at a time: each is a variable. Narrow elements fill vectors of so many bytes.
 _MOST_LANES, _LEAST_BYTES = 8, 32
+_BYTE = 8
 
 
 class Transposed(Struct, frozen=True, eq=False):
@@ -34,7 +36,8 @@ class Transposed(Struct, frozen=True, eq=False):
 
     back: ``to[i * length + k] = from[k * width + i]`` instead, where the operand is nothing but its source.
     source: the operand's reference that moves. subscript: of it, which one the row moves. scalars: other variables that
-    the operand reads. lanes: of the vectors that it is turned in, a power of two.
+    the operand reads. lanes: of the vectors that it is turned in, a power of two. narrow: the type of what is read, if
+    that has fewer bits than the panel's cells, which it is widened to; the operand is nothing but its source then.
     """
 
     name: str
@@ -47,11 +50,12 @@ class Transposed(Struct, frozen=True, eq=False):
     long_type: str
     lanes: int
     back: bool = False
+    narrow: CType | None = None
 
     @property
     def text(self) -> str:
         """The definition, with what it needs."""
-        return "\n".join((*self.turns.definitions(), *self.function(), ""))
+        return "\n".join((*self.turns.definitions(), *self.widening(), *self.function(), ""))
 
     def same(self, other: Transposed) -> bool:
         """Whether another function does the same."""
@@ -67,11 +71,29 @@ class Transposed(Struct, frozen=True, eq=False):
     def vector(self) -> str:
         return self.turns.vector
 
+    @property
+    def source_type(self) -> CType:
+        """Of what is read."""
+        return self.narrow or self.type
+
+    def widening(self) -> Iterator[str]:
+        """What makes a vector of one of narrower elements."""
+        if self.narrow is not None:
+            size = self.lanes * self.narrow.bits // 8
+            element = f"{self.name}_n __attribute__((vector_size({size}), aligned({self.narrow.bits // 8}), may_alias))"
+            yield f"#ifdef {self.turns.has_vectors}"
+            yield f"typedef {self.narrow.spelling} {element};"
+            yield "static inline __attribute__((always_inline))"
+            yield f"{self.vector} {self.name}_wide({self.name}_n x) {{"
+            yield f"  return __builtin_convertvector(x, {self.vector});"
+            yield "}"
+            yield "#endif"
+
     def function(self) -> Iterator[str]:
         yield from self.turns.attributes()
         long, kind = self.long_type, self.type.spelling
         scalars = "".join(f", {kind} scalar{k}" for k in range(len(self.scalars)))
-        row, panel = f"{kind} *restrict {self.row}", f"{kind} *restrict {self.panel}"
+        row, panel = f"{self.source_type.spelling} *restrict {self.row}", f"{kind} *restrict {self.panel}"
         row, panel = (row, f"const {panel}") if self.back else (f"const {row}", panel)
         yield f"static void {self.name}({long} rows, {long} count, {row}, {long} length, {panel}{scalars}) {{"
         # what is written goes on where it was: along the rows, or along the panel
@@ -115,7 +137,10 @@ class Transposed(Struct, frozen=True, eq=False):
         across = [f"{self.panel} + (k + {k}) * {self.width} + i" for k in range(self.lanes)]
         sources, targets = (across, along) if self.back else (along, across)
         for k, source in enumerate(sources):
-            yield f"{self.vector} {before}{k} = *(const {self.vector} *)({source});"
+            load = f"*(const {self.vector} *)({source})"
+            if self.narrow is not None:
+                load = f"{self.name}_wide(*(const {self.name}_n *)({source}))"
+            yield f"{self.vector} {before}{k} = {load};"
         if self.operand is not self.source:
             yield " ".join(f"{before}{k} = {self.value(f'{before}{k}')};" for k in range(self.lanes))
         yield from self.turns.rounds()
@@ -136,12 +161,21 @@ class Transposed(Struct, frozen=True, eq=False):
 
 
 def transposed(
-    scop: Scop, statement: Statement, operand: ir.Node, row: int, step: int, width: int, name: str, machine: Machine
+    scop: Scop,
+    statement: Statement,
+    operand: ir.Node,
+    row: int,
+    step: int,
+    width: int,
+    name: str,
+    machine: Machine,
+    target: CType,
 ) -> Transposed | None:
     """The function that packs an operand, if rows of its array lie along the steps and all else in it are constants and
-    scalar variables.
+    scalar variables; it widens at most 8 bits to 16.
 
     row, step: iterators' positions. width: elements from step to step in the panel. machine: its vectors are taken.
+    target: the panel's type.
     """
     inside = set(walk(operand))
     accesses = [access for access in statement.accesses if access.node in inside]
@@ -155,7 +189,11 @@ def transposed(
     scalars = tuple(node for node in others if isinstance(node, ir.ID))
     if len(scalars) < len(others) or not is_cell(reference, array.spelling, array.rank) or array.rows:
         return None
-    lanes = turned_lanes(array.type, width, machine)
+    source_type = turned_type(array.type, scop.long_type)
+    if source_type.spelling != target.spelling and not (is_widened(source_type, target) and operand is reference):
+        return None
+    narrow = source_type if source_type.spelling != target.spelling else None
+    lanes = turned_lanes(target, width, machine)
     if not lanes:
         return None
     rows = subscript_rows(source.relation)
@@ -164,7 +202,20 @@ def transposed(
     moved = [k for k, subscript in enumerate(rows[:-1]) if subscript[row]]
     if len(moved) != 1 or rows[moved[0]][row] != 1 or any(subscript[step] for subscript in rows[:-1]):
         return None
-    return Transposed(name, operand, reference, moved[0], scalars, array.type, width, scop.long_type, lanes)
+    return Transposed(name, operand, reference, moved[0], scalars, target, width, scop.long_type, lanes, narrow=narrow)
+
+
+def turned_type(ctype: CType, long_type: str) -> CType:
+    """A type by the name that it has everywhere, if it has one."""
+    byte = {"int8_t": "signed char", "uint8_t": "unsigned char"}.get(ctype.spelling)
+    if byte is not None and ctype.bits == _BYTE:
+        return replace(ctype, spelling=byte)
+    return plain_type(ctype, long_type) or ctype
+
+
+def is_widened(source: CType, target: CType) -> bool:
+    """Whether a function widens what it turns."""
+    return source.spelling in ("signed char", "unsigned char") and target.spelling == "short"
 
 
 def turned_lanes(ctype: CType, width: int, machine: Machine) -> int:

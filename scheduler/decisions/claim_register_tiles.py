@@ -11,9 +11,10 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.ir.marked_schedule import RegisterTiling
-from scopt.ir.scop import Scop
+from scopt.ir.scop import Access, CType, Scop
 from scopt.ir.walks import walk
 from scopt.machine.costs import GATHER
+from scopt.machine.targets import PAIRED
 from scopt.poly.linear import subscript_rows
 from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
@@ -56,7 +57,10 @@ class RegisterTiles(Struct, frozen=True):
 def kernel_cycles(setting: Setting, tiling: RegisterTiling, instances: float) -> float:
     """Cycles of so many instances in register tiles: all lanes of all units are busy; without vectors, all units."""
     machine = setting.options.machine
-    lanes = machine.lanes(tiling.contraction.operation.type.bits // 8) if tiling.simd else 1
+    operation = tiling.contraction.operation
+    lanes = machine.lanes(operation.type.bits // 8) if tiling.simd else 1
+    if operation.narrow is not None:
+        lanes *= PAIRED
     # two operands are read again from packed memory for each tile, a row and a column at a time
     loads = (1 / tiling.rows + 1 / tiling.columns) / 2
     return instances * (1 / machine.fma_per_cycle + loads) / lanes
@@ -92,19 +96,30 @@ def _packing(work: Work, scop: Scop, tiling: RegisterTiling) -> float:
         float(GATHER) if _is_turned(scop, tiling, operands) else 1 / work.lanes
         for operands in (operation.rows, operation.columns)
     )
+    if operation.narrow is not None:
+        rows = 1 / work.lanes  # they stay along the steps
     copied = rows * row * step + columns * max(row / tiling.block, 1) * width * step
     cells = 2 * max(step / tiling.depth, 1) * row * width / work.lanes
     return (copied + cells) * work.instances() / max(row * column * step, 1)
 
 
 def _is_turned(scop: Scop, tiling: RegisterTiling, operands: Sequence[ir.Node]) -> bool:
-    """Whether one of the operands has cells of another type, which lie side by side along the steps."""
+    """Whether one of the operands has cells of another type, which lie side by side along the steps, and no function
+    widens them on the way."""
     contraction = tiling.contraction
+    ctype = contraction.operation.operand_type
     nodes = {node for operand in operands for node in walk(operand)}
     accesses = (one for name in contraction.statements for one in scop.statement(name).accesses if one.node in nodes)
-    others = (one for one in accesses if scop.arrays[one.array].type.bits != contraction.operation.type.bits)
-    rows = (subscript_rows(one.relation) for one in others if scop.arrays[one.array].rank)
+    others = (one for one in accesses if scop.arrays[one.array].type.bits != ctype.bits)
+    rest = (one for one in others if one.node not in operands or not _is_byte(scop, one, ctype))
+    rows = (subscript_rows(one.relation) for one in rest if scop.arrays[one.array].rank)
     return any(one is not None and bool(one[-1][contraction.reduction]) for one in rows)
+
+
+def _is_byte(scop: Scop, access: Access, packed: CType) -> bool:
+    """Whether cells of 8 bits are packed in 16. Of plain characters only options tell whether they have a sign."""
+    own = scop.arrays[access.array].type
+    return 2 * own.bits == packed.bits == 16 and own.spelling != "char"
 
 
 def _filled(trips: int, size: int) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import islpy as isl
+from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import Contraction, RegisterTiling
 from scopt.ir.scop import Scop
@@ -18,6 +19,9 @@ from scopt.scheduler.decisions.contractions import contraction_of, packable, pur
 from scopt.scheduler.decisions.user_sizes import fitted, rounded, size_of
 from scopt.scheduler.locality.tile_sizes import ContractionSizes, contraction_sizes
 from scopt.scheduler.locality.tiling import origin
+
+# Steps of a block that are worth being taken in pairs.
+_LEAST_PAIRED = 8
 
 
 def wanted(options: Options) -> bool:
@@ -35,7 +39,7 @@ def register_tiling(scop: Scop, node: isl.ScheduleNode, options: Options) -> Reg
     sizes = _sizes(contraction, options)
     simd = options.simd and bool(node.band_member_get_coincident(contraction.members[1]))
     shape = _shape(contraction, options)
-    tiling = RegisterTiling(contraction, shape.rows, shape.columns, sizes.block, sizes.depth, simd)
+    tiling = _tiling(contraction, shape, sizes.block, sizes.depth, simd=simd)
     blocks = register_bands(node, tiling, options)[0][0][1]
     prefix = node.get_prefix_schedule_multi_union_pw_aff()
     scope = prefix.flat_range_product(blocks) if node.get_schedule_depth() else blocks
@@ -82,7 +86,15 @@ def tiling_within(
     block = _extent_within(node, instances, members[row], sizes.tile, sizes.block)
     depth = _extent_within(node, instances, members[step], sizes.tile, sizes.depth)
     shape = _shape(contraction, options)
-    return RegisterTiling(contraction, shape.rows, shape.columns, block, depth, options.simd and simd)
+    return _tiling(contraction, shape, block, depth, simd=options.simd and simd)
+
+
+def _tiling(contraction: Contraction, shape: RegisterShape, block: int, depth: int, *, simd: bool) -> RegisterTiling:
+    """Operands are packed in fewer bits only where there are some pairs of steps, and vectors."""
+    operation = contraction.operation
+    if operation.narrow is not None and (not simd or depth < _LEAST_PAIRED):
+        contraction = replace(contraction, operation=replace(operation, narrow=None))
+    return RegisterTiling(contraction, shape.rows, shape.columns, block, depth, simd)
 
 
 def _extent_within(

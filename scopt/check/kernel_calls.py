@@ -1,8 +1,8 @@
 """Steps of register tiles: which instances a call of a kernel runs, and where it finds their operands.
 
 A kernel (`scopt.astgen.lower.kernel`) updates all cells of a box for some steps; operand r of row i is ``rows[r][k
-* rows + i]`` at step k, of column j ``columns[r][k * columns + j]``, counted from where its arguments point to. That it
-does so is shown from its text, elsewhere.
+* rows + i]`` at step k, or with other strides of its own, of column j ``columns[r][k * columns + j]``, counted from
+where its arguments point to. That it does so is shown from its text, elsewhere.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import Contraction, Operation
 from scopt.ir.scop import Statement
 from scopt.ir.walks import same_node, same_tree, walk
-from scopt.poly.contraction_expression import CELL
+from scopt.poly.contraction_expression import CELL, has_values_of
 from scopt.poly.isl_utils import IN, OUT, SET
 from scopt.poly.reductions import selected
+from scopt.poly.value_limits import limits
 
 
 def step_carriers(program: Program, name: str, running: isl.Set) -> list[Carrier]:
@@ -143,6 +144,9 @@ class _Steps(Struct, frozen=True, eq=False):
             value = body.rvalue if same else body
         if not same or not self.is_expression(own.expression, value, statement):
             self.refuse(f"a kernel computes something else than {statement.name}")
+        operands = *own.rows, *own.columns
+        if own.narrow is not None and not has_values_of(own.narrow, self.program.source, statement, operands):
+            self.refuse(f"a kernel takes operands of {statement.name} for narrower ones")
 
     def is_expression(self, mine: ir.Node, theirs: ir.Node, statement: Statement) -> bool:
         """Whether an expression over the names of operands is one of the statement."""
@@ -153,6 +157,9 @@ class _Steps(Struct, frozen=True, eq=False):
             named = {f"row{k}": node for k, node in enumerate(own.rows)}
             named |= {f"column{k}": node for k, node in enumerate(own.columns)}
             named |= {f"scalar{k}": node for k, node in enumerate(own.scalars)}
+            if own.narrow is not None and isinstance(theirs, ir.Cast):
+                # to int, or nothing is known of it: what the operand is anyway
+                theirs = theirs.expr if limits(self.program.source, statement, theirs) is not None else theirs
             return mine.name in named and same_tree(named[mine.name], theirs)
         if not same_node(mine, theirs):
             return False
@@ -212,8 +219,8 @@ class _Steps(Struct, frozen=True, eq=False):
     ) -> Iterator[Moved]:
         """Of each packed operand, where it is read."""
         own, kernel = self.contraction.operation, self.step.kernel
-        sides = ((0, own.rows, rows, kernel.rows), (1, own.columns, columns, kernel.columns))
-        for which, operands, arguments, width in sides:
+        sides = ((0, own.rows, rows, kernel.row_strides), (1, own.columns, columns, (kernel.columns, 1)))
+        for which, operands, arguments, (width, distance) in sides:
             for operand, argument in zip(operands, arguments, strict=True):
                 match argument:
                     case ir.UnaryOp(op="&", expr=ir.ArrayRef(name=ir.ID(name=buffer), subscript=subscript)):
@@ -223,10 +230,18 @@ class _Steps(Struct, frozen=True, eq=False):
                 if start is None or not _moves_by(start, self.step.position, width):
                     self.refuse(f"a kernel reads '{buffer}' in other steps than it makes")
                 slot = instances.range_map().apply_range(isl.Map.from_multi_pw_aff(start))
-                slot = shifted(slot, 0, self.positions(instances)[which]).set_tuple_name(OUT, buffer)
+                place = self.positions(instances)[which].scale_val(isl.Val(distance))
+                slot = shifted(slot, 0, place).set_tuple_name(OUT, buffer)
+                self.check_type(buffer)
                 content = operand_content(operand, statement.iterators, isl.Set.universe(statement.domain.get_space()))
                 accesses = tuple(k for k, a in enumerate(statement.accesses) if _contains(operand, statement, k))
                 yield Moved(accesses, content, slot)
+
+    def check_type(self, buffer: str) -> None:
+        """A buffer of operands is what the kernel takes it for."""
+        known = self.program.scop.arrays.get(buffer)
+        if known is None or known.type.spelling != self.step.kernel.operation.operand_type.spelling:
+            self.refuse(f"'{buffer}' has another type than a kernel's operands")
 
     def cells(
         self, statement: Statement, everywhere: isl.Map, instances: isl.Map, target: Sequence[ir.Node]
@@ -308,4 +323,5 @@ def _same_operation(a: Operation, b: Operation) -> bool:
     """Whether two operations compute the same of their operands, whatever these are."""
     counts = (len(a.rows), len(a.columns), len(a.scalars)) == (len(b.rows), len(b.columns), len(b.scalars))
     same = (a.op, a.type.spelling, a.extremum) == (b.op, b.type.spelling, b.extremum)
+    same = same and a.operand_type.spelling == b.operand_type.spelling
     return counts and same and same_tree(a.expression, b.expression)

@@ -26,12 +26,14 @@ from scopt.check.subscript_functions import Subscripts, base_of, functions, subs
 from scopt.diagnostics import InternalError
 from scopt.ir.ctypes import plain_type
 from scopt.ir.nest import Const
-from scopt.ir.scop import Array, Statement
+from scopt.ir.scop import Array, CType, Statement
 from scopt.ir.walks import same_tree, walk
 from scopt.poly.isl_utils import IN
 
 # Less than any int holds.
 _INT = 1 << 15
+# Typedefs of C's library for 8 bits.
+_BYTES = {"int8_t": "signed char", "uint8_t": "unsigned char"}
 
 
 def check_turned(program: Program) -> None:
@@ -102,7 +104,7 @@ class _Turned(Struct, frozen=True, eq=False):
         arrays, originals = self.program.scop.arrays, self.program.source.arrays
         buffers = {one.spelling: one for name, one in arrays.items() if name not in originals}
         own = buffers.get(base.name) if isinstance(base, ir.ID) and same_tree(base, other) else None
-        if own is None or not self.has_type(own, function):
+        if own is None or not self.has_type(own, function.type):
             self.refuse("packs to another buffer")
             raise AssertionError
         part = self.of_the_thread(slot, target)
@@ -133,10 +135,11 @@ class _Turned(Struct, frozen=True, eq=False):
         same = isinstance(first, ir.ID) and isinstance(other, ir.ID) and first.name == other.name
         return int(same and first.name in ours and first.name not in self.packing.iterators)
 
-    def has_type(self, array: Array, function: Transposed) -> bool:
+    def has_type(self, array: Array, ctype: CType) -> bool:
         """Whether a function's elements are of an array's type, but for a typedef's name."""
         own = plain_type(array.type, self.program.source.long_type)
-        return function.type.spelling in (array.type.spelling, own.spelling if own is not None else None)
+        byte = _BYTES.get(array.type.spelling)
+        return ctype.spelling in (array.type.spelling, own.spelling if own is not None else byte)
 
     def is_wide(self, buffer: Array, function: Transposed) -> bool:
         """Whether a buffer's declaration says that its rows are as long as the function's panels are wide."""
@@ -148,7 +151,7 @@ class _Turned(Struct, frozen=True, eq=False):
     def check_source(self, function: Transposed, source: ir.ArrayRef, length: ir.Node) -> None:
         """Steps lie side by side, rows as far apart as is said."""
         array = self.array(source)
-        if not self.has_type(array, function):
+        if not self.has_type(array, function.source_type):
             self.refuse("packs elements of another type")
         if array.rows:
             self.refuse("takes rows to be at fixed distances")
@@ -237,7 +240,7 @@ class _Turned(Struct, frozen=True, eq=False):
         known = {one.spelling: one for one in self.program.source.arrays.values() if not one.rank}
         for name in (one.name for one in scalars):
             scalar = known.get(name) if name not in self.packing.iterators else None
-            if scalar is None or scalar.type.spelling != function.type.spelling:
+            if scalar is None or not self.has_type(scalar, function.type):
                 self.refuse(f"takes '{name}' for a scalar")
 
     def refuse(self, what: str) -> None:

@@ -49,6 +49,8 @@ class Operation(Struct, frozen=True, eq=False):
     rows, columns, scalars: the subexpressions that those names stand for, as they are in the statement: each depends on
       the row and the reduction loop, on the column and the reduction loop, on neither. type: of the cell and of
       everything else.
+    narrow: the type of 16 bits that rows and columns may be packed in, where it has all values of both, and the cell is
+      the sum of their products; else None.
     """
 
     op: str
@@ -58,6 +60,12 @@ class Operation(Struct, frozen=True, eq=False):
     scalars: tuple[ir.Node, ...]
     type: CType
     extremum: Extremum | None = None
+    narrow: CType | None = None
+
+    @property
+    def operand_type(self) -> CType:
+        """What operands are packed in."""
+        return self.narrow or self.type
 
 
 class Contraction(Struct, frozen=True, eq=False):

@@ -12,6 +12,29 @@ VECTORS = (("__AVX512F__", 64), ("__AVX__", 32), ("", 16))
 LONGEST_VECTOR, SHORTEST_VECTOR = VECTORS[0][1], VECTORS[-1][1]
 # What a target has to have for shuffles of two vectors of so many bytes.
 SHUFFLES = {64: "__AVX512F__", 32: "__AVX2__"}
+# Numbers of 16 bits that an instruction multiplies and adds for a lane of 32 (PMADDWD, VPDPWSSD), as often in a cycle
+# as others multiply numbers of 32 bits, or twice as often (Fog, "Instruction tables").
+PAIRED = 2
+# Vectors in which numbers of 16 bits can be multiplied in pairs, whose products are added up: by macro, best first.
+PAIR_VECTORS = (("__AVX512BW__", 64), ("__AVX2__", 32), ("", 16))
+# How compilers call that: the condition, the vectors' bytes, and ``c + x * y`` for vectors of sums (`$_v`), one pair,
+# and vectors of pairs (`$_y`). clang makes one instruction of both where there is one.
+_PAIR = "($_y)(($_v){0} + (unsigned int)x), y"
+PAIRS = (
+    (
+        "defined(__AVX512BW__) && defined(__AVX512VNNI__) && !defined(__clang__)",
+        64,
+        "($_v)__builtin_ia32_vpdpwssd_v16si(($_i)c, ($_i)(($_v){0} + (unsigned int)x), ($_i)y)",
+    ),
+    (
+        "defined(__AVX512BW__) && !defined(__clang__)",
+        64,
+        f"c + ($_v)__builtin_ia32_pmaddwd512_mask({_PAIR}, ($_i){{0}}, -1)",
+    ),
+    ("defined(__AVX512BW__)", 64, f"c + ($_v)__builtin_ia32_pmaddwd512({_PAIR})"),
+    ("defined(__AVX2__)", 32, f"c + ($_v)__builtin_ia32_pmaddwd256({_PAIR})"),
+    ("defined(__SSE2__)", 16, f"c + ($_v)__builtin_ia32_pmaddwd128({_PAIR})"),
+)
 # Targets with many vector registers, by their macros; how many these have, and how many others.
 WITH_MANY_REGISTERS = ("__AVX512F__", "__aarch64__")
 MANY_REGISTERS, FEW_REGISTERS = 32, 16

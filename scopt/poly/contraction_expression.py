@@ -7,17 +7,18 @@ the C type and the order of operations that it has in the statement: results sta
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
 from scopt import ir
-from scopt.ir.ctypes import type_spelling
+from scopt.ir.ctypes import limits_of, plain_type, type_spelling
 from scopt.ir.marked_schedule import Operation
 from scopt.ir.scop import CType, Scop, Statement
 from scopt.poly.isl_utils import IN
 from scopt.poly.linear import subscript_rows
 from scopt.poly.reductions import Selected, is_int, selected
+from scopt.poly.value_limits import limits
 
 CELL = "cell"
 _ARITHMETIC = ("+", "-", "*", "/")
@@ -28,6 +29,8 @@ _ELEMENTS = ("double", "float", "int", "unsigned int", "long", "unsigned long", 
 _DIGITS = 10
 # One with fewer is a float without rounding.
 _EXACT_DIGITS = 8
+# What operands may be packed in, whose products are added up in twice as many bits.
+PAIRED = CType("short", integer=True, bits=16)
 _ASSIGNMENTS = ("=", "+=", "-=", "*=", "/=")
 
 
@@ -39,10 +42,11 @@ def split(
 
     row, column, reduction: positions of iterators.
     """
-    ctype = scop.arrays[next(a.array for a in statement.accesses if a.node is cell)].type
-    if not _is_element(ctype):
+    own = scop.arrays[next(a.array for a in statement.accesses if a.node is cell)].type
+    ctype = plain_type(own, scop.long_type)
+    if ctype is None or not _is_element(ctype):
         return None
-    splitter = _Splitter(scop, statement, cell, ctype, {row: "row", column: "column"}, reduction)
+    splitter = _Splitter(scop, statement, cell, ctype, own.spelling, {row: "row", column: "column"}, reduction)
     chosen = selected(statement.body)
     try:
         if chosen is not None:
@@ -54,7 +58,35 @@ def split(
     if not splitter.found["row"] or not splitter.found["column"]:
         return None
     rows, columns, scalars = (tuple(splitter.found[kind]) for kind in ("row", "column", "scalar"))
-    return Operation(op, expression, rows, columns, scalars, ctype, chosen.extremum if chosen is not None else None)
+    narrow = None
+    if ctype.integer and ctype.bits == 2 * PAIRED.bits and _is_sum_of_products(op, expression):
+        narrow = PAIRED if has_values_of(PAIRED, scop, statement, (*rows, *columns)) else None
+    if narrow is not None:  # what is computed in int anyway needs no cast to it
+        rows, columns = (
+            tuple(one.expr if isinstance(one, ir.Cast) else one for one in some) for some in (rows, columns)
+        )
+    return Operation(
+        op, expression, rows, columns, scalars, ctype, chosen.extremum if chosen is not None else None, narrow
+    )
+
+
+def has_values_of(ctype: CType, scop: Scop, statement: Statement, operands: Sequence[ir.Node]) -> bool:
+    """Whether all values of some operands, which are computed in ``int``, fit into a narrower integer type."""
+    least, most = limits_of(ctype)
+    found = [limits(scop, statement, one) for one in operands]
+    return all(one is not None and least <= one[0] and one[1] <= most for one in found)
+
+
+def _is_sum_of_products(op: str, expression: ir.Node) -> bool:
+    """Whether an operation adds the product of a row's operand and a column's to its cell."""
+    match op, expression:
+        case "=", ir.BinaryOp(op="+", left=ir.ID(name="cell"), right=product):
+            return _is_sum_of_products("+=", product)
+        case "=", ir.BinaryOp(op="+", left=product, right=ir.ID(name="cell")):
+            return _is_sum_of_products("+=", product)
+        case "+=", ir.BinaryOp(op="*", left=ir.ID(name=left), right=ir.ID(name=right)):
+            return {left, right} == {"row0", "column0"}
+    return False
 
 
 def _is_element(ctype: CType) -> bool:
@@ -80,6 +112,7 @@ class _Splitter(Struct):
     statement: Statement
     cell: ir.ArrayRef
     type: CType
+    spelling: str
     roles: Mapping[int, str]
     reduction: int
     found: dict[str, list[ir.Node]] = field(default_factory=lambda: {"row": [], "column": [], "scalar": []})
@@ -156,7 +189,8 @@ class _Splitter(Struct):
 
     def converted(self, n: ir.Cast) -> _Value:
         """A reference that is converted to the cell's type, which happens when it is packed."""
-        if not isinstance(n.expr, ir.ID | ir.ArrayRef) or type_spelling(n.to_type) != self.type.spelling:
+        names = self.type.spelling, self.spelling
+        if not isinstance(n.expr, ir.ID | ir.ArrayRef) or type_spelling(n.to_type) not in names:
             raise _Other
         value = self.reference(n.expr, of_any_type=True)
         if value.kind == "tile":
@@ -173,7 +207,8 @@ class _Splitter(Struct):
         access = next((a for a in self.statement.accesses if a.node is n and a.kind == "read"), None)
         if access is None:
             raise _Other  # an iterator's or a parameter's value
-        ctype = self.scop.arrays[access.array].type
+        own = self.scop.arrays[access.array].type
+        ctype = plain_type(own, self.scop.long_type) or own
         simple = of_any_type and (ctype.integer or ctype.floating) and not (ctype.volatile or ctype.atomic)
         if ctype.spelling != self.type.spelling and not (simple or self.is_widened(ctype)):
             raise _Other

@@ -16,6 +16,7 @@ from scopt.options import Options
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import compact
 from scopt.scheduler import get_scheduler
+from scopt.scheduler.decisions.contractions import contraction_by
 from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of
 
@@ -110,6 +111,38 @@ def test_extrema_of_integers_compare_as_signed_and_add_as_unsigned() -> None:
     assert f"c7_2 = {kernel.name}_of(c7_2, x7_0 + y0_2);" in kernel.text
     assert "cell[k] = (int)cell[k] >= (int)value[k] ? cell[k] : value[k];" in kernel.text
     assert "unsigned int value = (unsigned int)row0[k * 8 + i] + (unsigned int)column0[k * 48 + j];" in kernel.text
+
+
+NARROW = "int n, unsigned char A[99][99], short B[99][99], unsigned short D[99][99], int C[99][99]"
+
+
+@pytest.mark.parametrize(
+    ("update", "fits"),
+    [
+        ("C[i][j] += A[i][k] * B[j][k];", True),
+        ("C[i][j] = B[k][j] * (A[i][k] - 128) + C[i][j];", True),
+        ("C[i][j] += (int)B[i][k] * (2 * A[j][k]);", True),
+        ("C[i][j] += D[i][k] * B[j][k];", False),
+        ("C[i][j] += (B[i][k] - 1) * A[j][k];", False),
+        ("C[i][j] -= A[i][k] * B[j][k];", False),
+        ("C[i][j] += A[i][k] * C[0][0] * B[j][k];", False),
+    ],
+)
+def test_operands_that_fit_into_16_bits_may_be_packed_so(update: str, fits: bool) -> None:
+    loops = "for (i = 1; i < n; i++) for (j = 1; j < n; j++) for (k = 0; k < n; k++) "
+    scop = scop_of(loops + update, NARROW)
+    contraction = contraction_by(scop, scop.statements[0], [0, 1, 2])
+    assert contraction is not None
+    assert contraction.operation.operand_type.spelling == ("short" if fits else "int")
+
+
+def test_narrow_operands_of_rows_lie_along_the_steps() -> None:
+    loops = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (k = 0; k < n; k++) "
+    scop, result, nest = lowered(loops + "C[i][j] += B[i][k] * A[k][j];", NARROW)
+    made = {name: one.type.spelling for name, one in result.scop.arrays.items() if name not in scop.arrays}
+    assert made == {"B_rows": "short", "A_columns": "short", "C_tile": "int"}
+    text = emit(result.scop, with_kernel_calls(result, nest)).text
+    assert "B_rows[512 * i + k - 512 * itt - kt] = B[i][k];" in text
 
 
 def test_unions_of_pieces_become_conjunctions() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from scopt import ir
 from scopt.astgen.lower.kernel import Kernel
+from scopt.astgen.lower.pair_kernel import PairKernel
 from scopt.astgen.lower.transposing import Transposed
 from scopt.ir.from_pycparser import parse_c
 from scopt.ir.marked_schedule import Extremum, Operation
@@ -20,6 +21,7 @@ TYPES = {
     "unsigned int": CType("unsigned int", integer=True, signed=False, bits=32),
     "long": CType("long", integer=True, bits=64),
     "short": CType("short", integer=True, bits=16),
+    "signed char": CType("signed char", integer=True, bits=8),
 }
 LINE = 512
 # What each operator is taken for.
@@ -59,8 +61,17 @@ def kernel(
     return Kernel("scopt_tile_0_0", operation, rows, 3 * blocks * LINE // TYPES[ctype].bits, "long")
 
 
-def transposed(text: str, ctype: str = "double", width: int = 24, lanes: int = 8, *, back: bool = False) -> Transposed:
-    """The copy of an operand, in which the array is called A."""
+def paired(columns: int = 48, distance: int = 64, rows: int = 8) -> PairKernel:
+    """The kernel of ``cell += row0 * column0`` over operands of 16 bits."""
+    operands = ((ir.ID("a"),),) * 2
+    operation = Operation("+=", expression("column0 * row0"), *operands, (), TYPES["int"], None, TYPES["short"])
+    return PairKernel("scopt_tile_0_0", operation, rows, columns, "long", distance)
+
+
+def transposed(
+    text: str, ctype: str = "double", width: int = 24, lanes: int = 8, *, back: bool = False, narrow: str | None = None
+) -> Transposed:
+    """The copy of an operand, in which the array is called A. narrow: the type of its cells, if another one."""
     operand = expression(text)
     references, scalars = [], []
 
@@ -75,9 +86,8 @@ def transposed(text: str, ctype: str = "double", width: int = 24, lanes: int = 8
 
     visit(operand)
     (source,) = references
-    return Transposed(
-        "scopt_transpose_0_0", operand, source, 0, tuple(scalars), TYPES[ctype], width, "long", lanes, back
-    )
+    name, types = "scopt_transpose_0_0", (TYPES[ctype], TYPES[narrow] if narrow else None)
+    return Transposed(name, operand, source, 0, tuple(scalars), types[0], width, "long", lanes, back, types[1])
 
 
 def mutants(text: str) -> Iterator[tuple[str, str]]:

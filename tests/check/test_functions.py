@@ -26,7 +26,7 @@ from scopt.frontend.region.parse import parse
 from scopt.ir.marked_schedule import Extremum
 from scopt.options import Options
 from scopt.polybench.catalog import load_suite, own_suite, select
-from tests.check.definitions import checked, kernel, mutants, transposed
+from tests.check.definitions import checked, kernel, mutants, paired, transposed
 from tests.conftest import EVERYTHING
 
 T = TypeVar("T")
@@ -44,6 +44,8 @@ KERNELS = {
     "long": kernel("*=", "row0 + column0", "long"),
     "minimum": kernel("=", "row0 + column0", "int", Extremum("<=", True)),
     "maximum": kernel("=", "row0 * column0", "double", Extremum("<", False)),
+    "pairs": paired(),
+    "fewer pairs": paired(24, 8, 4),
     "lowest": kernel("=", "row0 + column0", "unsigned int", Extremum(">", False), blocks=2),
 }
 COPIES = {
@@ -54,6 +56,7 @@ COPIES = {
     "wide": transposed("x / A[i][k] + 1.5", "double", 48),
     "back": transposed("A[i][k]", "int", 65, back=True),
     "shorts": transposed("A[i][k]", "short", 21, 16),
+    "bytes": transposed("A[i][k]", "short", 48, 16, narrow="signed char"),
 }
 
 
@@ -87,6 +90,25 @@ def test_comparisons_are_those_of_the_source(extremum: Extremum) -> None:
     other = replace(own, operation=replace(own.operation, extremum=extremum))
     with pytest.raises(InternalError, match=r"cell \(0, 0\) becomes"):
         check(own.text, kernels=(other,))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("pmaddwd256", "pmaddwd128"),
+        ("column0 + k * 48 + 48 + j", "column0 + k * 48 + j"),
+        ("x3_0 = *(const scopt_tile_0_0_p *)(row0 + (3) * 64 + k)", "x3_0 = *(const scopt_tile_0_0_p *)(row0 + k)"),
+        ("k + 2 <= count", "k + 1 <= count"),
+        ("0, 16, 1, 17,", "0, 17, 1, 16,"),
+        ("#if defined(__AVX512BW__) && defined(__AVX512VNNI__)", "#if defined(__AVX512VNNI__)"),
+        ("vector_size(4)", "vector_size(8)"),
+        ("_y)((scopt_tile_0_0_v){0}", "_y)((scopt_tile_0_0_v){1}"),
+    ],
+)
+def test_pairs_are_those_of_two_steps_and_of_the_target(old: str, new: str) -> None:
+    own = KERNELS["pairs"]
+    assert old in own.text
+    assert checked(check_kernel, Workshop(), own, own.text.replace(old, new, 1))
 
 
 def test_messages_tell_function_configuration_and_cell() -> None:

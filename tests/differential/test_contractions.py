@@ -295,3 +295,41 @@ def test_updates_of_operands(body: str, cc: str, tmp_path: Path) -> None:
     source = Source(body, "double").text
     result = pipeline.optimize(source.encode(), Options(budget=60.0, eager=True), file="program.c")
     assert outputs(result.text.decode(), cc, tmp_path) == outputs(source, cc, tmp_path)
+
+
+NARROW = Template("""\
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void kernel(int n, int m, $row A[n][m], int16_t B[n][m], int32_t C[n][n]) {
+#pragma scop
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < m; k++) C[i][j] += $value;
+#pragma endscop
+}
+
+int main(int argc, char **argv) {
+  static $row A[269 * 550];
+  static int16_t B[269 * 550];
+  static int32_t C[269 * 269];
+  for (int k = 0; k < 269 * 550; k++) A[k] = k * 40503u >> 9, B[k] = k % 5 ? k * 30011u >> 3 : -32768;
+  for (int k = 1; k < argc; k++) {
+    int n = atoi(argv[k]);
+    unsigned hash = 5381;
+    kernel(n, 2 * n + n % 3, (void *)A, (void *)B, (void *)C);
+    for (int c = 0; c < n * n; c++) hash = hash * 33 + C[c];
+    printf("%d %u\\n", n, hash);
+  }
+}
+""")
+
+
+@pytest.mark.parametrize(("row", "value"), [("uint8_t", "(A[i][k] - 128) * B[j][k]"), ("int16_t", "B[j][k] * A[i][k]")])
+def test_operands_of_16_bits_are_multiplied_in_pairs(row: str, value: str, cc: str, tmp_path: Path) -> None:
+    """Products of the least numbers, whose sums wrap around; sums of signed numbers do, if the build says so."""
+    source = NARROW.substitute(row=row, value=value)
+    result = pipeline.optimize(source.encode(), Options(eager=True), file="program.c").text.decode()
+    assert "_pairs" in result
+    assert "short B_columns[" in result
+    best = ("-march=native",) if platform.machine() == "x86_64" else ()
+    assert outputs(result, cc, tmp_path, "-fwrapv", *best) == outputs(source, cc, tmp_path, "-fwrapv")

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from scopt import ir
 from scopt.check.functions.conditionals import Configuration, Macro, Selected
 from scopt.check.functions.faults import Fault
+from scopt.check.functions.instructions import named
 from scopt.check.functions.values import BARRIER, Vector, size, spelling
 from scopt.ir.from_pycparser import CSyntaxError, parse_c
 
@@ -94,6 +95,7 @@ def read(selected: Selected, configuration: Configuration, expansions: dict[obje
     text = _ASM.sub(lambda match: _no_code(match.group("operands") or "", configuration, text), text).replace(
         _NOTHING, ";"
     )
+    text = named(text, configuration, vectors)
     if (
         "__builtin_shufflevector" in text
         and configuration.get("__clang__") is None

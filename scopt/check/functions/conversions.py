@@ -198,8 +198,9 @@ class Conversions(Struct, eq=False):
             case Element(name), Element(own) if own != "a comparison":
                 if {name, own} & set(FLOATING):
                     return Value(f"{self.table(f'to {name}', own)}[{value.code},]", target, atomic=True)
-                if bits(name) == bits(own):
-                    return replace(value, type=target)
+                keeps = own in NARROW and bits(name) > bits(own) and is_signed(name) >= is_signed(own)
+                if bits(name) == bits(own) or keeps or (own in NARROW and name not in NARROW):
+                    return replace(value, type=target)  # the same number, or the same remainder by a power of two
             case Whole(name), Whole(own):
                 wider = bits(name) > bits(own) and is_signed(own) <= is_signed(name)
                 if wider or (bits(name) == bits(own) and is_signed(name) == is_signed(own)):

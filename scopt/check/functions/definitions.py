@@ -147,17 +147,20 @@ def _fingerprint(function: Kernel | Transposed | RowSums) -> tuple[object, ...]:
             function.source: "source",
             **{own: f"scalar{k}" for k, own in enumerate(function.scalars)},
         }
-        return function.type, function.width, function.long_type, function.back, _shape(function.operand, leaves)
+        types = function.type, function.source_type
+        return types, function.width, function.long_type, function.back, _shape(function.operand, leaves)
     one = function.operation
     counts = len(one.rows), len(one.columns), len(one.scalars)
     return (
         one.op,
         one.type,
+        one.operand_type,
         one.extremum,
         counts,
         _shape(one.expression, {}),
         function.rows,
         function.columns,
+        function.row_strides,
         function.long_type,
     )
 

@@ -7,15 +7,17 @@ that the functions don't need.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
 from scopt import ir
 from scopt.check.functions.conversions import Conversions
 from scopt.check.functions.faults import Fault
+from scopt.check.functions.instructions import ADDED, WIDENED
 from scopt.check.functions.values import (
     BARRIER,
+    NARROW,
     Element,
     Opaque,
     Pointer,
@@ -25,6 +27,7 @@ from scopt.check.functions.values import (
     Void,
     Whole,
     is_signed,
+    size,
     whole_number,
 )
 from scopt.ir.walks import walk
@@ -232,10 +235,11 @@ class Expressions(Conversions, eq=False):
     def call(self, name: str, arguments: list[ir.Node]) -> Value:
         values = [self.value(one) for one in arguments]
         if name == "__builtin_shufflevector" and len(values) > 2:
-            vector, lanes = values[0].type, [one.number for one in values[2:]]
-            if not isinstance(vector, Vector) or values[1].type != vector or None in lanes:
-                raise Fault("a shuffle that isn't understood")
-            return Value(f"_shuffled({values[0].code}, {values[1].code}, {tuple(lanes)})", vector, atomic=True)
+            return self.shuffled(values)
+        if name == ADDED and len(values) == len(("c", "x", "y")):
+            return self.pairs_added(*values)
+        if name.startswith(WIDENED) and len(values) == 1:
+            return self.widened(values[0], self.vectors.get(name.removeprefix(WIDENED)))
         if name == BARRIER and len(values) == 1:
             return values[0]  # gcc's: nothing is computed
         signature = self.functions.get(name)
@@ -247,6 +251,44 @@ class Expressions(Conversions, eq=False):
         given = [self.converted(one, ctype).code for one, ctype in zip(values, signature.parameters, strict=False)]
         given += [one.code for one in values[fixed:]]
         return Value(f"{name}({', '.join(given)})", signature.result, degree=1, atomic=True)
+
+    # --- vectors of other lanes ---------------------------------------------------------------------------------------
+
+    def shuffled(self, values: Sequence[Value]) -> Value:
+        """Some lanes of two vectors: as many as they have, or twice as many."""
+        vector, lanes = values[0].type, [one.number for one in values[2:]]
+        if not isinstance(vector, Vector) or values[1].type != vector or None in lanes:
+            raise Fault("a shuffle that isn't understood")
+        if len(lanes) * size(vector.element) != vector.bytes:
+            known = (one for one in self.vectors.values() if one.element == vector.element)
+            made = next((one for one in known if len(lanes) * size(one.element) == one.bytes), None)
+            if made is None:
+                raise Fault("a shuffle to a vector that has no name")
+            vector = made
+        return Value(f"_shuffled({values[0].code}, {values[1].code}, {tuple(lanes)})", vector, atomic=True)
+
+    def pairs_added(self, cells: Value, pair: Value, others: Value) -> Value:
+        """Cells with the products of a pair and those of a vector added."""
+        types = cells.type, pair.type, others.type
+        if not all(isinstance(one, Vector) for one in types):
+            raise Fault("pairs of something else than vectors")
+        elements = [one.element for one in types if isinstance(one, Vector)]
+        sizes = [one.bytes for one in types if isinstance(one, Vector)]
+        if elements != ["unsigned int", "short", "short"] or sizes[1] != size("int") or sizes[2] != sizes[0]:
+            raise Fault("pairs that an instruction doesn't multiply")
+        tables = self.table("+", elements[0]), self.table("*", elements[0])
+        code = ", ".join((cells.code, pair.code, others.code, *tables))
+        return Value(f"_pairs_added({code})", cells.type, atomic=True)
+
+    def widened(self, narrow: Value, target: Vector | None) -> Value:
+        """Lanes of integers as wider ones with the same values, or with the same remainder by 2³²."""
+        own = narrow.type
+        if target is None or not isinstance(own, Vector) or own.element not in NARROW:
+            raise Fault("a conversion of vectors that isn't understood")
+        wider = size(target.element) > size(own.element) and target.element in ("short", "int", "unsigned int")
+        if not wider or target.bytes * size(own.element) != own.bytes * size(target.element):
+            raise Fault("a conversion of vectors that isn't understood")
+        return replace(narrow, type=target)
 
 
 def numbers(n: ir.Node) -> Iterator[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
 from msgspec import Struct, field
 
@@ -87,7 +88,9 @@ class _Meaning(Struct, eq=False):
         if declaration.name != self.kernel.name:
             declared = declared_signature(functions, declaration)
             return Signature(tuple(map(_number, declared.parameters)), _number(declared.result))
-        long, operand = Whole(self.kernel.long_type), Pointer(Element(own), True)
+        if spelling(operation.operand_type.spelling.split()) not in (own, "short"):
+            raise Fault("operands of another type")
+        long, operand = Whole(self.kernel.long_type), Pointer(Element(self.kernel.operand_type), True)
         buffers: list[Type] = [operand] * (len(operation.rows) + len(operation.columns))
         scalars: list[Type] = [Element(self.computed_type)] * len(operation.scalars)
         return Signature((long, *buffers, *scalars, Pointer(Element(own), False), long), Void())
@@ -97,7 +100,12 @@ class _Meaning(Struct, eq=False):
     def inputs(self, count: int) -> list[Memory]:
         """The packed operands of so many steps, with nothing beyond."""
         operation, leaf = self.kernel.operation, self.terms.leaf
-        rows = [[leaf(f"row{r}", k) for k in range(count * self.kernel.rows)] for r in range(len(operation.rows))]
+        step, distance = self.kernel.row_strides
+        rows: list[Memory] = [
+            [None] * (count and (count - 1) * step + (self.kernel.rows - 1) * distance + 1) for _ in operation.rows
+        ]
+        for r, k, i in product(range(len(rows)), range(count), range(self.kernel.rows)):
+            rows[r][k * step + i * distance] = leaf(f"row{r}", k * step + i * distance)
         columns = [
             [leaf(f"column{c}", k) for k in range(count * self.kernel.columns)] for c in range(len(operation.columns))
         ]
@@ -130,10 +138,11 @@ class _Meaning(Struct, eq=False):
         kernel, k = self.kernel, len(self.after) - 1
         before = self.after[-1]
         names: dict[str, Term] = {f"scalar{s}": scalar for s, scalar in enumerate(self.scalars)}
-        made = []
+        made, (step, distance) = [], kernel.row_strides
         for i in range(kernel.rows):
             names |= {
-                f"row{r}": self.terms.leaf(f"row{r}", k * kernel.rows + i) for r in range(len(kernel.operation.rows))
+                f"row{r}": self.terms.leaf(f"row{r}", k * step + i * distance)
+                for r in range(len(kernel.operation.rows))
             }
             for j in range(kernel.columns):
                 names |= {

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scopt.check.functions.faults import Fault
-from scopt.check.functions.terms import Term
+from scopt.check.functions.terms import Table, Term
 
 # A buffer: terms, or the values of integers; None where there is nothing to be read.
 Memory = list[Term | None]
 Terms = tuple[Term, ...]
+_PAIR = 2
 
 
 def read(memory: Memory, offset: int) -> Term:
@@ -56,9 +57,18 @@ def with_lane(vector: Terms, lane: int, value: Term) -> Terms:
 
 def shuffled(left: Terms, right: Terms, lanes: Sequence[int]) -> Terms:
     both = left + right
-    if len(lanes) != len(left) or not all(0 <= lane < len(both) for lane in lanes):
+    if not all(0 <= lane < len(both) for lane in lanes):
         raise Fault(f"a shuffle of {len(left)} lanes by {len(lanes)}: {', '.join(map(str, lanes))}")
     return tuple(both[lane] for lane in lanes)
+
+
+def pairs_added(cells: Terms, pair: Terms, others: Terms, sums: Table, products: Table) -> Terms:
+    """Each cell with the products of a pair and its own one added."""
+    if len(pair) != _PAIR or len(others) != _PAIR * len(cells):
+        raise Fault(f"{len(pair)} and {len(others)} factors for {len(cells)} cells")
+    for k, factor in enumerate(pair):
+        cells = tuple(sums[cell, products[factor, own]] for cell, own in zip(cells, others[k::_PAIR], strict=True))
+    return cells
 
 
 def quotient(a: int, b: int) -> int:
@@ -93,6 +103,7 @@ FUNCTIONS = {
         read_lane,
         with_lane,
         shuffled,
+        pairs_added,
         quotient,
         remainder,
         fitting,

@@ -12,16 +12,19 @@ Term = int
 
 
 class Table(dict[tuple[Term, ...], Term]):
-    """The results of one operation, by operands; new ones are made when they are asked for."""
+    """The results of one operation, by operands; new ones are made when they are asked for. commutes: of operands in
+    either order they are the same."""
 
-    __slots__ = ("numbers",)
+    __slots__ = ("commutes", "numbers")
 
-    def __init__(self, numbers: Iterator[Term]) -> None:
+    def __init__(self, numbers: Iterator[Term], *, commutes: bool = False) -> None:
         super().__init__()
         self.numbers = numbers
+        self.commutes = commutes
 
     def __missing__(self, operands: tuple[Term, ...]) -> Term:
-        result = self[operands] = next(self.numbers)
+        other = self.get(operands[::-1]) if self.commutes else None
+        result = self[operands] = next(self.numbers) if other is None else other
         return result
 
 
@@ -39,7 +42,9 @@ class Terms(Struct, frozen=True, eq=False):
         key = op, type_
         found = self.tables.get(key)
         if found is None:
-            found = self.tables[key] = Table(self.numbers)
+            # only of integers does C say that
+            commutes = op in ("+", "*") and type_.startswith("unsigned")
+            found = self.tables[key] = Table(self.numbers, commutes=commutes)
         return found
 
     def leaf(self, *name: object) -> Term:

@@ -16,7 +16,7 @@ from scopt.check.functions.terms import Term, Terms
 from scopt.check.functions.translated_statements import Functions
 from scopt.check.functions.tried_sizes import around
 from scopt.check.functions.values import Element, Pointer, Void, Whole, size, spelling
-from scopt.check.functions.workshop import Form, Workshop, check_forms, limited, run, translated
+from scopt.check.functions.workshop import Form, Workshop, check_forms, declared_signature, limited, run, translated
 
 # Whole blocks, all that may be left beside them, and less than a block.
 _SIZES = (0, 1, 7, 8, 9, 16, 17)
@@ -78,12 +78,15 @@ class _Meaning(Struct, eq=False):
         self.scalars = [self.terms.leaf(f"scalar{k}") for k in range(len(self.function.scalars))]
 
     def signature(self, functions: Functions, declaration: ir.Decl) -> Signature | None:
-        """Of the function; there may be no other."""
+        """Of the function; there may be no other but one that widens vectors."""
         own, long = self.type, Whole(self.function.long_type)
+        if self.function.narrow is not None and declaration.name == f"{self.function.name}_wide":
+            return declared_signature(functions, declaration)
         if declaration.name != self.function.name or size(own) * 8 != self.function.type.bits:
             raise Fault(f"a function '{declaration.name}' that isn't understood")
         scalars, back = [Element(own)] * len(self.scalars), self.function.back
-        row, panel = Pointer(Element(own), not back), Pointer(Element(own), back)
+        read = Element(spelling(self.function.source_type.spelling.split()))
+        row, panel = Pointer(read, not back), Pointer(Element(own), back)
         return Signature((long, long, row, long, panel, *scalars), Void())
 
     # --- memory -------------------------------------------------------------------------------------------------------
