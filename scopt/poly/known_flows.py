@@ -40,19 +40,20 @@ class _Question:
 class Answers(Generic[T]):
     """The latest answers, `most` of them.
 
-    In a plain dictionary: comparisons that end at isl's limit of operations leave an ordered one in disorder.
+    In a plain dictionary: in an ordered one questions may not become alike later, as isl brings relations into normal
+    form where they stand.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._known = dict[_Question, T]()
+        self._known = dict[_Question, tuple[T]]()
 
     def of(self, unions: Sequence[isl.UnionMap], ask: Callable[[], T]) -> T:
         """The answer that follows from these unions alone."""
         question = _Question(unions)
-        found = self._known[question] if question in self._known else ask()
-        self._known.pop(question, None)
-        self._known[question] = found  # the latest
+        known = self._known.pop(question, None)
+        found = ask() if known is None else known[0]
+        self._known[question] = (found,)  # the latest
         if len(self._known) > self._most:
             del self._known[next(iter(self._known))]
         return found

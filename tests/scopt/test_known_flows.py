@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import islpy as isl
 import pytest
 
@@ -29,24 +27,12 @@ def test_what_is_asked_again_is_known() -> None:
     assert of("{ T[i] -> A[i] }", "{ T[i] -> [i] }") == 5  # another name
 
 
-def test_a_comparison_that_is_ended_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As isl's limit of operations ends it, at any of the comparisons that one question takes."""
-    question = [isl.UnionMap("{ S[i] -> A[i] }")]
-    compare = _Question.__eq__
-    for ended in range(6):
-        answers = Answers[int](1)
-        answers.of(question, lambda: 0)
-        left = [ended]
-
-        def limited(one: _Question, other: object, left: list[int] = left) -> bool:
-            left[0] -= 1
-            if left[0] == -1:
-                raise isl.Error("maximal number of operations exceeded")
-            return compare(one, other)
-
-        monkeypatch.setattr(_Question, "__eq__", limited)
-        with contextlib.suppress(isl.Error):
-            answers.of(question, lambda: 0)
-        for n in range(3):
-            assert answers.of([isl.UnionMap(f"{{ S[i] -> A[i + {n}] }}")], lambda n=n: n) == n
-        monkeypatch.setattr(_Question, "__eq__", compare)
+def test_questions_may_become_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """isl brings relations into normal form where they stand."""
+    answers = Answers[int](12)
+    with monkeypatch.context() as unlike:
+        unlike.setattr(_Question, "__eq__", lambda one, other: one is other)
+        for n in range(2):
+            assert answers.of([isl.UnionMap("{ S[i] -> A[i] }")], lambda n=n: n) == n
+    for n in range(40):
+        assert answers.of([isl.UnionMap(f"{{ S[i] -> A[i + {n + 1}] }}")], lambda n=n: n) == n
