@@ -20,10 +20,11 @@ from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Scop
 
 # Statements of a loop that stands twice (chosen, so that a window of 3 × 3 for three sums, or a colour matrix, does):
-# the text of more is long, and a call takes little of their time. Of loops over tiles, and strips of rows, there may be
-# less: gcc doesn't unroll as much of what stands in one function twice (a strip of 27 statements took half as long
-# again); but rows that are written out beside each other need not be unrolled.
-_MOST_CALLS, _MOST_IN_TILES = 40, 16
+# the text of more is long, and a call takes little of their time. Vectors execute more in that time (rounds of a cipher
+# took twice as long with the call). Of loops over tiles, and strips of rows, there may be less: gcc doesn't unroll as
+# much of what stands in one function twice (a strip of 27 statements took half as long again); but rows that are
+# written out beside each other need not be unrolled.
+_MOST_CALLS, _MOST_IN_VECTORS, _MOST_IN_TILES = 40, 64, 16
 
 
 def with_two_forms(nest: LoopNest, *, tiles: bool = False, enough: bool = False) -> LoopNest:
@@ -37,7 +38,8 @@ def with_two_forms(nest: LoopNest, *, tiles: bool = False, enough: bool = False)
 def takes_two_forms(loop: For) -> bool:
     """Whether a loop's text is short enough to stand twice."""
     plain = _is_without_tiles(loop) or _has_rows_beside(loop)
-    return sum(1 for _ in calls(loop.body)) <= (_MOST_CALLS if plain else _MOST_IN_TILES)
+    most = _MOST_IN_VECTORS if loop.mark.simd else _MOST_CALLS if plain else _MOST_IN_TILES
+    return sum(1 for _ in calls(loop.body)) <= most
 
 
 def in_one_form(scop: Scop, nest: LoopNest) -> LoopNest:

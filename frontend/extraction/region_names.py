@@ -194,8 +194,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     local_names = frozenset(unique.declared)
     items = inlined_calls(tuple(map(_without_directives, items)), tu, region, symbols)
     _refuse_thread_local(tu, region, items, symbols)
-    items = substituted_locals(items, _local_names(tu, region, symbols, unique))
-    items = with_constant_scalars(items, symbols)
+    items = with_constant_scalars(substituted_locals(items, _local_names(tu, region, symbols, unique)), symbols)
     inside, reserved = local_names | unique.iterators, tu.reserved | set(ISL_WORDS)
     stages = with_stage_loops(items, symbols, inside, region.symbolic, reserved, tu.long_type, read_after)
     items, iterators = stages.items, unique.iterators | stages.iterators

@@ -27,7 +27,10 @@ def with_constant_scalars(items: Iterable[Any], symbols: Mapping[str, Symbol]) -
     """The statements of a region, each of whose names has one meaning, with numbers in the place of such variables.
     symbols: what names mean."""
     items = tuple(items)
+    heads = {node.init for node in walk(*items) if isinstance(node, ir.For) and isinstance(node.init, ir.DeclList)}
+    stepped = {one for head in heads for one in head.decls}
     declared = [node for node in walk(*items) if isinstance(node, ir.Decl) and _is_number(node.init)]
+    declared = [one for one in declared if one not in stepped]
     if not declared:
         return items
     done = effects(*items)
