@@ -48,6 +48,7 @@ def _source_loops(scop: Scop, nest: LoopNest, array: Array, users: frozenset[str
 def _scopes(block: Block, path: tuple[For, ...], array: str, users: frozenset[str], depth: int) -> list[For] | None:
     """Such loops in a block; None where there is something else that uses the array."""
     found: list[For] = []
+    here: list[For] | None
     for item in block.items:
         match item:
             case Call():
