@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import groupby
+from math import inf
 
 import cgen
 from msgspec import Struct, field
@@ -26,7 +27,7 @@ from scopt.astgen.emit.flat import flat_subscript
 from scopt.astgen.emit.inner_declarations import Inner, copied_names, inner_declarations, outer_declarations
 from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
 from scopt.astgen.emit.kept_inside import kept_inside
-from scopt.astgen.emit.loop_hints import KEPT, NOT_UNROLLED, UNROLLED, for_both, takes_turns
+from scopt.astgen.emit.loop_hints import KEPT, NOT_UNROLLED, UNROLLED, for_both, leaves_roots, takes_turns
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
 from scopt.astgen.emit.narrow_texts import narrow_declarations, stands_twice, two_widths
 from scopt.diagnostics import InternalError
@@ -242,7 +243,8 @@ class _Printer(Struct, frozen=True):
             directive = pragma_text(self.scop, shared, self.exprs, "\n".join(statement.generate()))
             lines = for_both(directive, loop.mark.wide) if loop.mark.wide else (f"#pragma {directive}",)
             yield from map(cgen.Line, lines)
-            if may_vanish(loop) and not (may_vanish(loop, _IN_REGISTERS) and self.fills_locals(loop)):
+            vanishes = may_vanish(loop) and not (may_vanish(loop, _IN_REGISTERS) and self.fills_locals(loop))
+            if vanishes or (length_of(loop) < _UNROLLED and leaves_roots(self.scop, loop)):
                 yield from map(cgen.Line, NOT_UNROLLED)
         elif self.openmp and takes_turns(self.scop, loop):
             yield cgen.Line(UNROLLED)
@@ -302,10 +304,15 @@ class _Printer(Struct, frozen=True):
 def may_vanish(loop: For, most: int = _UNROLLED) -> bool:
     """Whether clang would unroll a vector loop to the last iteration, before it looks for vectors: it then finds them,
     if anywhere, along the loop around it, whatever the strides are there."""
-    match subtract(loop.upper, loop.lower), loop.mark:
-        case Const(length), LoopMark(simd=True, parallel=False):
-            return length < (most if isinstance(loop.lower, Const) else min(most, _IN_VECTOR))
-    return False
+    if not loop.mark.simd or loop.mark.parallel:
+        return False
+    return length_of(loop) < (most if isinstance(loop.lower, Const) else min(most, _IN_VECTOR))
+
+
+def length_of(loop: For) -> float:
+    """How far a loop of constant length goes; no end for others."""
+    distance = subtract(loop.upper, loop.lower)
+    return distance.value if isinstance(distance, Const) else inf
 
 
 def _takes_its_time(scop: Scop, item: Item) -> bool:

@@ -10,7 +10,9 @@ import re
 from collections.abc import Sequence, Set as AbstractSet
 
 from scopt import ir
+from scopt.astgen.emit.math_functions import calls_roots
 from scopt.ir.nest import Block, Call, Const, For
+from scopt.ir.nest_walks import calls
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import walk
 from scopt.machine.costs import arithmetic
@@ -57,6 +59,16 @@ def is_for_both(lines: Sequence[str]) -> bool:
 def without_hints(text: str) -> str:
     """A text with one line for a directive, and without what one compiler alone is told."""
     return HINT.sub("", _FOR_BOTH.sub(r"#pragma \1 simdlen(\3)\2\n", text))
+
+
+def leaves_roots(scop: Scop, loop: For) -> bool:
+    """Whether a vector loop puts square roots where they belong, as at the end of a strip: of what clang unrolls around
+    it, it may find no more vectors, and each root by itself takes as long as a vector of them."""
+    if not loop.mark.simd or loop.mark.parallel or not calls_roots(scop, loop.body):
+        return False
+    accesses = (one for call in calls(loop.body) for one in scop.statement(call.statement).accesses)
+    written = [scop.arrays[one.array] for one in accesses if one.is_write]
+    return all(array.rank and not (array.local or array.memory) for array in written)
 
 
 def takes_turns(scop: Scop, loop: For) -> bool:

@@ -57,6 +57,11 @@ def math_declarations(scop: Scop, nest: LoopNest) -> tuple[str, ...]:
     return (*declared, *defined, *((NO_JUMPS,) if jumps else ()))
 
 
+def calls_roots(scop: Scop, block: Block) -> bool:
+    """Whether statements of a block call functions that compilers have vector instructions for."""
+    return not _called(scop, block).isdisjoint(_TYPES)
+
+
 def is_math_declaration(text: str) -> bool:
     """Whether it is one of these, and nothing else."""
     return text == NO_JUMPS or text in map(_declaration, _TYPES) or text in map(_definition, _BODIES)

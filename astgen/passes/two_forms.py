@@ -17,28 +17,31 @@ from scopt.astgen.passes.turned_sums import SUMMED
 from scopt.astgen.passes.whole_rows import keeps_copies, with_whole_rows
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import conjunction, exceeds, linear, subtract
-from scopt.ir.nest import And, Block, Compare, Condition, Exceeds, For, Hold, If, LoopNest, Name, Or, Threads
+from scopt.ir.nest import And, Block, Compare, Condition, Const, Exceeds, For, Hold, If, LoopNest, Name, Or, Threads
 from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Scop
 
 # Statements of a loop that stands twice (chosen, so that a window of 3 × 3 for three sums, or a colour matrix, does):
-# the text of more is long, and a call takes little of their time. Of loops over tiles, and strips of rows, there may be
-# less: gcc doesn't unroll as much of what stands in one function twice (a strip of 27 statements took half as long
-# again); but rows that are written out beside each other need not be unrolled.
-_MOST_CALLS, _MOST_IN_TILES = 40, 16
+# the text of more is long, and a call takes little of their time. Vectors execute more in that time (rounds of a cipher
+# took twice as long with the call). Of loops over tiles, and strips of rows, there may be less: gcc doesn't unroll as
+# much of what stands in one function twice (a strip of 27 statements took half as long again); but rows that are
+# written out beside each other need not be unrolled.
+_MOST_CALLS, _MOST_IN_VECTORS, _MOST_IN_TILES = 40, 64, 16
 
 
 def with_two_forms(nest: LoopNest, *, tiles: bool = False, enough: bool = False) -> LoopNest:
     """The nest with a choice in the place of each guarded parallel loop that is small: with threads, without its guard,
-    or as a plain loop where there is too little work, or no other thread. tiles: of loops over tiles, too. enough: of
-    outermost loops without a guard, too, since the region has one, which doesn't ask for threads."""
+    or as a plain loop where there is too little work, or no other thread. tiles: of loops over tiles, too; the guards
+    of those that are too long for it ask for several tiles. enough: of outermost loops without a guard, too, since the
+    region has one, which doesn't ask for threads."""
     return LoopNest(_block(nest.body, _Forms(tiles, enough)))
 
 
 def takes_two_forms(loop: For) -> bool:
     """Whether a loop's text is short enough to stand twice."""
     plain = _is_without_tiles(loop) or _has_rows_beside(loop)
-    return sum(1 for _ in calls(loop.body)) <= (_MOST_CALLS if plain else _MOST_IN_TILES)
+    most = _MOST_IN_VECTORS if loop.mark.simd else _MOST_CALLS if plain else _MOST_IN_TILES
+    return sum(1 for _ in calls(loop.body)) <= most
 
 
 def in_one_form(scop: Scop, nest: LoopNest) -> LoopNest:
@@ -79,7 +82,7 @@ def _item(item: Item, forms: _Forms) -> Item:
     match item:
         case For() if item.mark.parallel:
             if not forms.takes(item):
-                return item
+                return _with_several(item) if forms.tiles and not forms.inside else item
             threads = replace(item, work=None)
             several = () if forms.inside else _several(item)
             work = () if item.work is None else (item.work,)
@@ -97,10 +100,18 @@ def _item(item: Item, forms: _Forms) -> Item:
     return item
 
 
+def _with_several(loop: For) -> For:
+    """A loop that keeps its `if` clause, which asks for two tiles at least, too: threads would be started for one."""
+    return loop if loop.work is None else replace(loop, work=conjunction((loop.work, *_several(loop))))
+
+
 def _several(loop: For) -> tuple[Condition, ...]:
     """That a loop over tiles has two of them at least, where its work may be enough without."""
     extent = subtract(loop.upper, loop.lower)
     terms = linear(extent)[0]
+    match loop.work:
+        case Compare(left=left, op=">", right=Const(limit)) if linear(left)[0] == terms and limit >= loop.step:
+            return ()
     plain = terms and all(isinstance(term, Name) for term in terms)
     return (exceeds((extent,), loop.step - 1),) if plain and loop.step > 1 and loop.mark.collapse == 1 else ()
 

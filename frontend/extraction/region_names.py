@@ -28,6 +28,7 @@ from scopt.frontend.normalize.chosen_distances import with_chosen_distances
 from scopt.frontend.normalize.commas import without_commas
 from scopt.frontend.normalize.compound_literals import without_compound_literals
 from scopt.frontend.normalize.conditions_inside import with_conditions_inside
+from scopt.frontend.normalize.constant_scalars import with_constant_scalars
 from scopt.frontend.normalize.direction_tables import without_direction_tables
 from scopt.frontend.normalize.exchanged_pointers import ExchangedPointers, Surroundings, with_exchanged_pointers
 from scopt.frontend.normalize.expression_types import ExpressionTypes
@@ -193,7 +194,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     local_names = frozenset(unique.declared)
     items = inlined_calls(tuple(map(_without_directives, items)), tu, region, symbols)
     _refuse_thread_local(tu, region, items, symbols)
-    items = substituted_locals(items, _local_names(tu, region, symbols, unique))
+    items = with_constant_scalars(substituted_locals(items, _local_names(tu, region, symbols, unique)), symbols)
     inside, reserved = local_names | unique.iterators, tu.reserved | set(ISL_WORDS)
     stages = with_stage_loops(items, symbols, inside, region.symbolic, reserved, tu.long_type, read_after)
     items, iterators = stages.items, unique.iterators | stages.iterators

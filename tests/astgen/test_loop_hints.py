@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from scopt.astgen.emit.loop_hints import HINT, KEPT, UNROLLED
+from scopt.astgen.emit.emit_c import emit
+from scopt.astgen.emit.loop_hints import HINT, KEPT, NOT_UNROLLED, UNROLLED, leaves_roots
+from scopt.ir.expr import plus
+from scopt.ir.nest import Block, Call, Const, For, LoopMark, LoopNest, Name
 from scopt.options import Options
 from scopt.pipeline import optimize
-from tests.sources import source_of
+from tests.sources import scop_of, source_of
 
 PARAMS = "int n, int *restrict a, int *restrict b, unsigned *restrict u, double *restrict x, int c[1000]"
 
@@ -89,3 +92,14 @@ def test_small_sums_in_loops_that_end_early(steps: int, adds: str, jump: str, ke
 def test_the_line_is_about_a_loop() -> None:
     assert HINT.sub("", f"  {UNROLLED}\n  for (;;)\n") == "  for (;;)\n"
     assert UNROLLED in HINT.sub("", f"  {UNROLLED}\n  k = 0;\n")
+
+
+@pytest.mark.parametrize(("statement", "left"), [("x[i] = sqrt(z[i])", True), ("x[i] = 2 * z[i]", False)])
+def test_roots_at_the_end_of_a_strip(statement: str, left: bool) -> None:
+    """Where the sums are unrolled, clang may find no vectors any more in what follows them: 32 iterations stay."""
+    params, first = "int n, double *restrict x, double *restrict z", Name("rowt")
+    scop = scop_of(f"for (i = 0; i < n; i++) {statement};", params, "double sqrt(double);")
+    inner = For("i", first, plus(first, 31), 1, Block((Call("S0", (Name("i"),)),)), LoopMark(simd=True))
+    assert leaves_roots(scop, inner) == left
+    strips = For("rowt", Const(0), plus(Name("n"), -32), 32, Block((inner,)))
+    assert (NOT_UNROLLED[1] in emit(scop, LoopNest(Block((strips,)))).text) == left

@@ -1,0 +1,36 @@
+"""Where local arrays are declared: in the loop whose iterations have one each, or around all loops."""
+
+from __future__ import annotations
+
+import pytest
+
+from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.sources import source_of
+
+PARAMS = "int n, double *restrict x, double *restrict y, double *restrict z, double a[restrict n][n]"
+
+
+@pytest.mark.parametrize(
+    ("body", "around"),
+    [
+        # iterations wait for each other: a loop of one thread
+        ("for (i = 1; i < n; i++) { double r[3]; r[0] = x[i - 1]; r[1] = y[i]; x[i] = r[0] * r[1]; }", "for (long i"),
+        (
+            "for (i = 1; i < n; i++) for (j = 1; j < n; j++) {"
+            " double r[3]; r[0] = z[i - 1]; r[1] = x[j - 1]; z[i] = x[j] + r[0]; x[j] = r[0] * r[1]; }",
+            "for (long j",
+        ),
+        # one of all iterations of the inner loop, and one of all loops
+        (
+            "for (i = 1; i < n; i++) { double r[3]; r[0] = z[i - 1]; for (j = 1; j < n; j++) {"
+            " r[0] = r[0] * x[j - 1]; x[j] = r[0]; } z[i] = r[0]; }",
+            "for (long i",
+        ),
+        ("double r[3]; r[0] = 0; for (i = 1; i < n; i++) { r[0] = r[0] * x[i - 1] + 1; x[i] = r[0]; }", "{"),
+    ],
+)
+def test_where_an_array_is_declared(body: str, around: str) -> None:
+    lines = optimize(source_of(body, PARAMS), Options()).text.decode().splitlines()
+    (place,) = [number for number, line in enumerate(lines) if "double r[3];" in line and "for" not in line]
+    assert lines[place - 1].strip().startswith(around)
