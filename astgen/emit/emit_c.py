@@ -11,15 +11,7 @@ import cgen
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from scopt.astgen.emit.c_expr import (
-    ALL_HELPERS,
-    APART,
-    AROUND,
-    SCALAR,
-    ExprPrinter,
-    Level,
-    helper_name,
-)
+from scopt.astgen.emit.c_expr import ALL_HELPERS, APART, AROUND, SCALAR, ExprPrinter, Level, helper_name
 from scopt.astgen.emit.c_layout import ForStatement, IfStatement
 from scopt.astgen.emit.c_statement import declaration_text, load_text, statement_text
 from scopt.astgen.emit.decided import Decided, condition_text, decided_by, undecided
