@@ -204,6 +204,9 @@ region.in-header: a region in an included file
 region.openmp: OpenMP directives in the region
   They say how threads run what is below; those above loops that only say that these are parallel are no hindrance.
   > remove them
+region.own-malloc: a function of the file's own in place of `malloc` or `free`
+  The transformed region needs memory, and the linker would take the file's function for the library's.
+  > give the file's function another name
 region.pragma-line: something besides white space before '#pragma endscop'
   The region is replaced by whole lines.
   > put the pragma on a line of its own
@@ -324,6 +327,10 @@ influence.sibling: the next branch is tried
   A node of the influence constraint tree is infeasible.
 machine.native: the machine model of this host
   What the running system tells, see --machine.
+pragma.own-function: no threads
+  The transformed region asks OpenMP which thread runs, and the file has something of its own with the name of that
+  function.
+  > give the file's function another name
 pragma.macro: loops without directives of OpenMP
   The file has a macro for a word of such directives (`private`, `schedule`), and compilers expand it there, too: a
   directive would say something else.

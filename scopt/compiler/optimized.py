@@ -158,6 +158,8 @@ def _jobs() -> list[str]:
 
 
 def _lacks_headers(source: Source, text: bytes, arguments: list[str]) -> bool:
-    """Whether a text includes a header of the library that a freestanding program hasn't got."""
+    """Whether a text asks for headers, or for memory, of a library that a freestanding program hasn't got."""
     freestanding = "-ffreestanding" in arguments or "-nostdinc" in arguments
-    return freestanding and text.count(b"#include") > source.text.count(b"#include")
+    return freestanding and any(
+        text.count(word) > source.text.count(word) for word in (b"#include", b"__builtin_malloc(")
+    )

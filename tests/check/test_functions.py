@@ -8,7 +8,6 @@ import pytest
 from msgspec.structs import replace
 
 from scopt import transform as region
-from scopt.astgen.allocation import INCLUDE
 from scopt.astgen.emit.c_expr import ALL_HELPERS, LANES
 from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.generation import Watch
@@ -237,17 +236,18 @@ def test_signed_sums_may_overflow_in_cells_that_do_not_exist() -> None:
 
 # --- all definitions of a file ----------------------------------------------------------------------------------------
 
-MEMORY = """#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
-static inline void *scopt_rows_0(size_t bytes) { return aligned_alloc(64, (bytes + 63) / 64 * 64); }
+PLAIN_MEMORY = "static inline void *scopt_rows_0(__SIZE_TYPE__ bytes) { return __builtin_malloc(bytes); }\n"
+MEMORY = f"""#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+void *(aligned_alloc)(__SIZE_TYPE__, __SIZE_TYPE__);
+static inline void *scopt_rows_0(__SIZE_TYPE__ bytes) {{ return (aligned_alloc)(64, (bytes + 63) / 64 * 64); }}
 #else
-static inline void *scopt_rows_0(size_t bytes) { return malloc(bytes); }
-#endif
+{PLAIN_MEMORY}#endif
 """
-OWN = "int thread = omp_get_thread_num(); return thread < threads ? thread : 0;"
+OWN = "int thread = (omp_get_thread_num)(); return thread < threads ? thread : 0;"
 THREADS = f"""#ifdef _OPENMP
-int omp_get_max_threads(void);
-int omp_get_thread_num(void);
-static inline int scopt_threads_0_most(void) {{ return omp_get_max_threads(); }}
+int (omp_get_max_threads)(void);
+int (omp_get_thread_num)(void);
+static inline int scopt_threads_0_most(void) {{ return (omp_get_max_threads)(); }}
 static inline int scopt_thread_0(int threads) {{ {OWN} }}
 #else
 static inline int scopt_threads_0_most(void) {{ return 1; }}
@@ -262,7 +262,7 @@ HELPER_TEXT = helper_definitions(HELPERS, "long", frozenset())
 def test_all_definitions_of_a_file() -> None:
     product, copy = KERNELS["product"], COPIES["plain"]
     workshop = Workshop()
-    texts = (HELPER_TEXT, INCLUDE, MEMORY, THREADS, *counter_definitions(PLACE), copy.text, product.text)
+    texts = (HELPER_TEXT, MEMORY, PLAIN_MEMORY, THREADS, *counter_definitions(PLACE), copy.text, product.text)
     check(*texts, kernels=(product,), transposed=(copy,), helpers=HELPERS, workshop=workshop)
     other = replace(product, name="scopt_tile_1_0")
     known = len(workshop.translations)
@@ -285,11 +285,16 @@ def test_texts_that_are_not_known_are_refused() -> None:
     for definitions, kernels in (
         (("static int f(void) { return 0; }\n",), ()),
         (("#include <math.h>",), ()),
-        ((HELPER_TEXT + MEMORY, INCLUDE), ()),
+        ((HELPER_TEXT + MEMORY,), ()),
         ((product.text,), ()),
         ((), (product,)),
         ((both,), (product,)),
-        ((MEMORY, INCLUDE), ()),
+        (("#include <stdlib.h>",), ()),
+        (("#include <stdlib.h>\n" + MEMORY,), ()),
+        ((MEMORY.replace("__builtin_", ""),), ()),
+        ((MEMORY.replace("void *(aligned_alloc)(__SIZE_TYPE__, __SIZE_TYPE__);\n", ""),), ()),
+        ((MEMORY.replace("(aligned_alloc)(__SIZE_TYPE__", "(aligned_alloc)(int"),), ()),
+        ((THREADS.replace("int (omp_get_thread_num)(void)", "int (omp_get_thread_num)(int)"),), ()),
         (("#define count 1\n" + product.text,), (product,)),
     ):
         with pytest.raises(InternalError):
@@ -322,12 +327,12 @@ HARMLESS = (
     ids=["helpers", "memory", "threads", "told", "counter"],
 )
 def test_faults_in_helpers_are_seen(text: str) -> None:
-    check(INCLUDE, text)
+    check(text)
     seen = 0
     made = list(mutants(text))
     for what, mutant in made if EVERYTHING or len(made) < 150 else made[::3]:
         try:
-            check(INCLUDE, mutant)
+            check(mutant)
         except InternalError:
             seen += 1
         else:

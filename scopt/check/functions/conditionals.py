@@ -19,7 +19,7 @@ Condition = Callable[[Configuration], int]
 # What a macro says about others: with it, the former are defined, and the latter aren't.
 _IMPLIED = {"__AVX512F__": ("__AVX__", "__AVX2__"), "__AVX2__": ("__AVX__",)}
 _EXCLUDED = {"__aarch64__": ("__x86_64__", "__AVX__", "__AVX2__", "__AVX512F__")}
-_INCLUDES = ("<stdlib.h>", "<stdio.h>")
+_INCLUDES = ("<stdio.h>",)
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w*)[ \t]*(.*)")
 _DEFINE = re.compile(r"(\w+)(?:\(([\w, ]*)\))?(?:[ \t]+(.*))?$")
 _PRAGMA = re.compile(r"GCC unroll \d+$")
