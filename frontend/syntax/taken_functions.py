@@ -10,16 +10,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import accumulate, takewhile
 
 from scopt.frontend.syntax.unit import TranslationUnit
 from scopt.frontend.text.chunks import Chunk, split
 from scopt.frontend.text.preprocessed import Preprocessed
 from scopt.ir.library_names import ALIGNED, MEMORY, THREADS
 
-_ATTRIBUTE = re.compile(
-    r"\b__attribute(?:__)?\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|^[ \t]*#[^\n]*", re.MULTILINE
+# What declares nothing: attributes, directives, and literals.
+_ASIDE = re.compile(
+    r"\b__attribute(?:__)?\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|^[ \t]*#[^\n]*"
+    r'|"(?:\\[\s\S]|[^"\\\n])*"|\'(?:\\[\s\S]|[^\'\\\n])*\'',
+    re.MULTILINE,
 )
-_TOKEN = re.compile(r'"(?:\\[\s\S]|[^"\\\n])*"|\'(?:\\[\s\S]|[^\'\\\n])*\'|\w+|[(){}]')
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_BEFORE_NAMES = frozenset("* ( const volatile restrict".split())
 _OTHERWISE = re.compile(r"\b(?:static|typedef)\b")
 
 
@@ -34,7 +39,7 @@ def _taken(result: Preprocessed) -> Iterator[str]:
     names = [name for name in (*MEMORY, *called) if name in result.text]
     for chunk in split(result) if names else ():
         if not chunk.system:
-            text = _ATTRIBUTE.sub(" ", result.text[chunk.start : chunk.body if chunk.body >= 0 else chunk.end])
+            text = _ASIDE.sub(" ", result.text[chunk.start : chunk.body if chunk.body >= 0 else chunk.end])
             yield from (
                 name
                 for name in names
@@ -43,16 +48,18 @@ def _taken(result: Preprocessed) -> Iterator[str]:
 
 
 def _is_declared(text: str, name: str, chunk: Chunk) -> bool:
-    """Whether an external declaration may declare the name at file scope: that stands in no parentheses but its own, in
-    no braces but those of an enumeration, and in no body."""
-    if re.search(rf"\(\s*(?:\*\s*)*{name}\s*[)(\[]", text):
-        return True
-    parentheses, braces, constants = 0, 0, re.search(r"\benum\b", text) is not None and chunk.body < 0
-    for token in _TOKEN.findall(text):
-        parentheses += (token == "(") - (token == ")")
-        braces += (token == "{") - (token == "}")
-        if token == name and parentheses == 0 and (braces == 0 or constants):
-            return True
+    """Whether an external declaration may declare the name at file scope: in no list of parameters, in no braces but
+    those of an enumeration, and as no tag."""
+    tokens = _TOKEN.findall(text)
+    constants = "enum" in tokens and chunk.body < 0
+    depths = accumulate((token == "(") - (token == ")") for token in tokens)
+    braces = accumulate((token == "{") - (token == "}") for token in tokens)
+    for k, (token, depth, inside) in enumerate(zip(tokens, depths, braces, strict=True)):
+        if token == name and (not inside or constants):
+            before = list(takewhile(_BEFORE_NAMES.__contains__, reversed(tokens[:k])))
+            tag = tokens[k - 1] in ("struct", "union", "enum") if k else False
+            if depth == before.count("(") and not tag:
+                return True
     return False
 
 
@@ -61,7 +68,7 @@ def _is_library(text: str, name: str, chunk: Chunk) -> bool:
     if chunk.body >= 0 or _OTHERWISE.search(text):
         return False
     if name in MEMORY:
-        return re.search(rf"[\w*]\s*(?:\b{name}|\(\s*{name}\s*\))\s*\(", text) is not None
+        return re.search(rf"[\w*,]\s*(?:\b{name}|\(\s*{name}\s*\))\s*\(", text) is not None
     return (
         name in THREADS
         and re.fullmatch(rf"(?:extern\s+)?int\s+{name}\s*\(\s*(?:void)?\s*\)\s*;", text.strip()) is not None

@@ -159,7 +159,7 @@ def _jobs() -> list[str]:
 
 def _lacks_headers(source: Source, text: bytes, arguments: list[str]) -> bool:
     """Whether a text asks for headers, or for memory, of a library that a freestanding program hasn't got."""
-    freestanding = "-ffreestanding" in arguments or "-nostdinc" in arguments
+    freestanding = not {"-ffreestanding", "-nostdinc", "-nostdlib", "-nodefaultlibs", "-nolibc"}.isdisjoint(arguments)
     return freestanding and any(
         text.count(word) > source.text.count(word) for word in (b"#include", b"__builtin_malloc(")
     )

@@ -270,6 +270,13 @@ def test_all_definitions_of_a_file() -> None:
     assert len(workshop.translations) == known  # the same but for its name: it isn't looked at again
 
 
+def test_aligned_memory_is_the_library_s() -> None:
+    for text, taken in ((MEMORY, "malloc"), (PLAIN_MEMORY, "aligned_alloc")):
+        check(text, taken=frozenset({taken}))
+    with pytest.raises(InternalError):
+        check(MEMORY, taken=frozenset({"aligned_alloc"}))
+
+
 def test_helpers_have_the_names_that_the_file_leaves_and_the_type_that_it_needs() -> None:
     reserved = frozenset({"scopt_min", "scopt_product"})
     text = helper_definitions(("scopt_min", "scopt_product"), "long long", reserved)
