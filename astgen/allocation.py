@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -12,21 +12,8 @@ from scopt.ir.expr import linear, maximum
 from scopt.ir.nest import Const, Expr
 from scopt.ir.scop import Scop
 
-INCLUDE = "#include <stdlib.h>"
-# What the header declares in C, by names that programs have for macros of their own.
-_DECLARED = frozenset(
-    """abort abs aligned_alloc atexit atof atoi atol atoll bsearch calloc div div_t exit free getenv labs ldiv ldiv_t
-    llabs lldiv lldiv_t mblen mbstowcs mbtowc qsort quick_exit rand random realloc srand srandom strtod strtof strtol
-    strtold strtoll strtoul strtoull system wcstombs wctomb""".split()
-)
-
-
-def beside_macros(text: str, macros: Collection[str]) -> str:
-    """The header, without macros of the file's that are called as what it declares, as f2c's ``abs`` is; any other text
-    as it is."""
-    hidden = sorted(_DECLARED.intersection(macros)) if text == INCLUDE else []
-    before = [line for name in hidden for line in (f'#pragma push_macro("{name}")', f"#undef {name}")]
-    return "\n".join((*before, text, *(f'#pragma pop_macro("{name}")' for name in hidden)))
+# By names that nothing in the file hides: it needs no declaration, and parameters may be called `free`.
+MALLOC, FREE = "__builtin_malloc", "__builtin_free"
 
 
 class Allocation(Struct, frozen=True):
@@ -49,7 +36,7 @@ def _allocation(scop: Scop, printer: ExprPrinter, name: str, sizes: tuple[Expr, 
     brackets = [f"[{printer.expr(size).at(Level.TERNARY)}]" for size in positive]
     element = scop.arrays[name].type.spelling
     target = f"(*{name}){''.join(brackets[1:])}" if brackets[1:] else f"*{name}"
-    declaration = f"{element} {target} = malloc(sizeof({element}{''.join(brackets)}));"
+    declaration = f"{element} {target} = {MALLOC}(sizeof({element}{''.join(brackets)}));"
     used = (helper_name("scopt_max", scop.reserved),) if "scopt_max" in declaration else ()
     return Allocation(name, declaration, ("scopt_max",) if used else ())
 
@@ -66,5 +53,5 @@ def with_allocations(needed: tuple[Allocation, ...], text: str, original: str) -
         "  } else {",
     ]
     lines += [textwrap.indent(textwrap.dedent(original).rstrip("\n"), "    "), "  }"]
-    lines += [f"  free({one.name});" for one in needed]
+    lines += [f"  {FREE}({one.name});" for one in needed]
     return "\n".join((*lines, "}", ""))

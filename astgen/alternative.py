@@ -11,7 +11,7 @@ import textwrap
 
 from msgspec import Struct
 
-from scopt.astgen.allocation import Allocation, with_allocations
+from scopt.astgen.allocation import FREE, Allocation, with_allocations
 from scopt.astgen.emit.c_expr import THREADS, helper_name
 from scopt.astgen.splice import as_bytes
 
@@ -127,7 +127,7 @@ def _with_memory(text: str, condition: str, done: str, needed: tuple[Allocation,
         f"{_INDENT}{done} = 1;",
         "}",
     ]
-    body += [f"free({one.name});" for one in needed]
+    body += [f"{FREE}({one.name});" for one in needed]
     return textwrap.indent(
         "\n".join([f"if ({condition}) {{", textwrap.indent("\n".join(body), _INDENT), "}"]), _INDENT
     ).split("\n")

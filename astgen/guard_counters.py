@@ -9,10 +9,10 @@ from scopt.diagnostics import Location
 # Each file of a program has its own function, and appends in one piece.
 _TELL = """\
 #include <stdio.h>
-#include <stdlib.h>
+char *(getenv)(const char *);
 static void scopt_guard_told(const char *place, unsigned long held, unsigned long failed)
 {
-  const char *name = getenv("SCOPT_GUARDS");
+  const char *name = (getenv)("SCOPT_GUARDS");
   FILE *file = name ? fopen(name, "a") : stderr;
   if (file && held + failed) fprintf(file, "%s: guard: held %lu, failed %lu\\n", place, held, failed);
   if (file && name) fclose(file);

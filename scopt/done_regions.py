@@ -14,7 +14,8 @@ from scopt.tell.results import Outcome
 
 # Why regions stay as they are that could be transformed, whether macros have their names or their values.
 _NOT_WANTED = frozenset(
-    {"region.no-gain", "region.tiny", "region.library", "region.cold", "region.static-macro", "budget.file"}
+    {"region.no-gain", "region.tiny", "region.library", "region.cold", "region.static-macro", "region.own-malloc"}
+    | {"budget.file"}
 )
 # Why nothing is looked for in them either, and why values would only take longer.
 _LATE = "budget.exceeded"

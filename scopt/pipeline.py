@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.allocation import beside_macros
 from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.splice import Replacement, pieces, splice
 from scopt.check.written import unproved
@@ -325,7 +324,7 @@ def _needed(tu: TranslationUnit, done: Iterable[Done]) -> tuple[list[str], list[
     outcomes = [outcome for item in items for outcome in item.outcomes]
     helpers = sorted({name for outcome in outcomes for name in outcome.helpers})
     own = dict.fromkeys(text for outcome in outcomes for text in outcome.definitions)
-    return helpers, [beside_macros(text, tu.preprocessed.all_macros.keys()) for text in own]
+    return helpers, [*own]
 
 
 def _replacements(tu: TranslationUnit, done: Mapping[int, Done], options: Options) -> dict[int | None, Replacement]:

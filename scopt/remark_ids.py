@@ -192,8 +192,7 @@ region.large: more statements than are taken together
   The time of schedulers grows fast with the number of statements.
   > mark the region, or split the loop
 region.tiny: too little work
-  The loops run so shortly that threads and tiles would cost more than they
-  gain, for any size that the arrays have room for.
+  For any size that the arrays have room for, the loops are too short for threads and tiles to gain what they cost.
   > mark the region if it matters
 region.empty: the region contains no statement
   There is nothing to do.
@@ -204,6 +203,9 @@ region.in-header: a region in an included file
 region.openmp: OpenMP directives in the region
   They say how threads run what is below; those above loops that only say that these are parallel are no hindrance.
   > remove them
+region.own-malloc: a function of the file's own in place of `malloc` or `free`
+  The region's text needs memory, and the linker would take the file's function for the library's.
+  > give the file's function another name
 region.pragma-line: something besides white space before '#pragma endscop'
   The region is replaced by whole lines.
   > put the pragma on a line of its own
@@ -227,8 +229,7 @@ affine.nonlinear-bound: a loop bound is not affine
   constant factors, so that it is known before the program runs which cells an iteration touches.
   > write it as a sum of loop iterators and parameters with constant factors
 affine.rows-and-whole: an array is used by its rows and as a whole
-  Some loops go through an array row by row (a[i * m + j]), others through all
-  of its elements (a[i]): they are not taken together.
+  Some loops go through an array row by row (a[i * m + j]), others through all of it (a[i]): they stay apart.
   > write the other loops row by row too
 affine.indirect-bound: a loop bound depends on the value of an array element
   Loop bounds, conditions and written subscripts have to be sums of loop iterators and parameters with
@@ -274,8 +275,7 @@ access.unknown-cell: which element is written depends on data
   bound (histograms), threads may have copies of it.
   > write to an element whose subscript is a sum of loop iterators and parameters with constant factors
 alias.assumed-none: pointers are taken not to overlap
-  In a marked region, arrays and pointers that are parameters are taken not to overlap, as is the convention of
-  '#pragma scop'; elsewhere --assume=noalias says so.
+  Parameters' arrays and pointers don't overlap, as '#pragma scop' promises by convention, or --assume=noalias says.
   > declare the pointers restrict, which says the same to the compiler; if they may overlap, remove the pragmas
 assume.apart: the program tests that pointers don't overlap
   Where the region begins, it compares all pointers' first and last bytes. If they overlap, the original loops run.
@@ -300,8 +300,7 @@ band.choice: what becomes of a band
   Each mechanism says what it would make of the loops and for how many cycles, by the machine's model; the message names
   what was taken, and what came next. Told with --explain.
 band.restricted: a wish costs time
-  A loop that a pragma or an influence constraint tree asks for keeps something from being made that would take less
-  time, by the machine's model.
+  A loop that a pragma or influence constraint tree asks for keeps something faster (by the model) from being made.
   > leave the wish out if it needn't be
 influence.backtrack: another branch of the influence constraint tree
   A dimension had no solution with the wishes that led to it.
@@ -324,9 +323,10 @@ influence.sibling: the next branch is tried
   A node of the influence constraint tree is infeasible.
 machine.native: the machine model of this host
   What the running system tells, see --machine.
+pragma.own-function: no threads
+  The region's text would ask OpenMP which thread runs, by the name of something that is the file's own.
 pragma.macro: loops without directives of OpenMP
-  The file has a macro for a word of such directives (`private`, `schedule`), and compilers expand it there, too: a
-  directive would say something else.
+  The file has a macro for a word of such directives (`private`, `schedule`), which would be expanded there, too.
   > give the macro another name
 reduction.in-order: a reduction keeps the order of its source
   A sum or product of floating-point numbers is rounded differently in another order, and a

@@ -8,7 +8,7 @@ from typing import TypeVar
 import islpy as isl
 from msgspec.structs import replace
 
-from scopt.astgen.allocation import INCLUDE, allocations
+from scopt.astgen.allocation import allocations
 from scopt.check.rewritten import check_rewritten
 from scopt.check.tables import check_tables
 from scopt.diagnostics import ScoptError
@@ -218,4 +218,4 @@ def with_memory(outcome: Outcome, expansion: Expansion) -> Outcome:
         return outcome
     needed = (*allocations(expansion.scop, expansion.extents), *outcome.allocations)
     helpers = (*outcome.helpers, *(helper for one in needed for helper in one.helpers))
-    return replace(outcome, allocations=needed, helpers=helpers, definitions=(INCLUDE, *outcome.definitions))
+    return replace(outcome, allocations=needed, helpers=helpers)

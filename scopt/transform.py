@@ -14,14 +14,23 @@ from scopt.astgen.guard import guard_helpers
 from scopt.astgen.guard_counters import counter_definitions, counter_name
 from scopt.astgen.passes.exchanging import taken_to_be_writable
 from scopt.attempts import Generated, first_line, first_that_works
-from scopt.clause_words import expanded_words, without_directives
+from scopt.clause_words import (
+    asks_for_memory,
+    expanded_words,
+    functions_for_threads,
+    without_directives,
+    without_memory,
+    without_threads,
+)
 from scopt.decision_file import DecisionDocument, decider_of, decision_text
 from scopt.diagnostics import InputError, Refusal, Remark
 from scopt.form_work import LeftAlone, Work
 from scopt.frontend.extract import extract
+from scopt.frontend.syntax.taken_functions import taken_functions
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import apply_directives
 from scopt.frontend.text.openmp_clauses import sequential
+from scopt.ir.library_names import MEMORY
 from scopt.ir.nest import For
 from scopt.ir.nest_walks import items
 from scopt.ir.scop import Scop
@@ -78,7 +87,27 @@ def transform(
         return replace(
             outcome, explanation=f"{region.location}: after {shown.step}:\n{shown.text}{outcome.explanation}"
         )
-    options = _with_pragmas(options, region)
+    return _with_functions(tu, region, number, _with_pragmas(options, region), given, watch)
+
+
+def _with_functions(
+    tu: TranslationUnit, region: Region, number: int, options: Options, given: Wanted, watch: Watch
+) -> Outcome:
+    """The outcome that asks the libraries for nothing that the file has taken the names of."""
+    outcome = _with_directives(tu, region, number, options, given, watch)
+    taken = taken_functions(tu)
+    if options.parallel and taken & functions_for_threads(outcome):
+        outcome = _with_directives(tu, region, number, replace(options, parallel=False), given, watch)
+        outcome = replace(outcome, remarks=(*outcome.remarks, without_threads(taken, region.location)))
+    if taken & MEMORY and asks_for_memory(outcome):
+        return Outcome(None, remarks=(without_memory(taken, region.location),), seconds=outcome.seconds)
+    return outcome
+
+
+def _with_directives(
+    tu: TranslationUnit, region: Region, number: int, options: Options, given: Wanted, watch: Watch
+) -> Outcome:
+    """The outcome, without directives where the file has macros for their words."""
     words = expanded_words(tu.preprocessed.all_macros)
     if not words or not (options.parallel or options.simd):
         return _analysed(tu, region, number, options, given, watch)

@@ -83,8 +83,8 @@ def _threads(name: str) -> list[str]:
     """A function that says how many threads there may be; SCOPT_THREADS as in `strip_statements.definitions`."""
     return [
         "#if defined(_OPENMP) || defined(SCOPT_THREADS)\n",
-        "int omp_get_max_threads(void);\n",
-        f"static inline int {name}(void) {{ return omp_get_max_threads(); }}\n",
+        "int (omp_get_max_threads)(void);\n",
+        f"static inline int {name}(void) {{ return (omp_get_max_threads)(); }}\n",
         "#else\n",
         f"static inline int {name}(void) {{ return 1; }}\n",
         "#endif\n",

@@ -10,13 +10,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.allocation import INCLUDE, Allocation
+from scopt.astgen.allocation import MALLOC, Allocation
 from scopt.astgen.emit.c_expr import ExprPrinter, Level
 from scopt.astgen.emit.subscripts import exact_in
 from scopt.astgen.lower.body_syntax import array_of, assignment, call, integer
 from scopt.ir.chosen_values import choices, element_type
 from scopt.ir.expr import linear, maximum
 from scopt.ir.from_pycparser import parse_c
+from scopt.ir.library_names import ALIGNED
 from scopt.ir.marked_schedule import Panel, RowBuffer, Strips
 from scopt.ir.nest import Const, Expr
 from scopt.ir.scop import Access, Array, CType, Scop, Statement
@@ -201,29 +202,32 @@ class Names(Struct, eq=False):
         """Functions that tell threads apart, of which there is one without OpenMP, and that find aligned memory.
 
         SCOPT_THREADS is for builds that compile with OpenMP and hide it from the user's code (`scopt.compiler.openmp`):
-        threads that took themselves for the only one would share a buffer.
+        threads that took themselves for the only one would share a buffer. The parentheses are for files in which the
+        names are macros, too; where they are other things, `Scop.taken` says so.
         """
         if not self.shapes:
             return ()
         line = alignment(self.machine)
         whole = f"(bytes + {line - 1}) / {line} * {line}"
-        memory = f"""#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
-static inline void *{self.memory_call}(size_t bytes) {{ return aligned_alloc({line}, {whole}); }}
+        head = f"static inline void *{self.memory_call}(__SIZE_TYPE__ bytes)"
+        memory = f"{head} {{ return {MALLOC}(bytes); }}\n"
+        if ALIGNED not in self.scop.taken:
+            memory = f"""#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+void *({ALIGNED})(__SIZE_TYPE__, __SIZE_TYPE__);
+{head} {{ return ({ALIGNED})({line}, {whole}); }}
 #else
-static inline void *{self.memory_call}(size_t bytes) {{ return malloc(bytes); }}
-#endif
+{memory}#endif
 """
         if not self.threaded:
-            return INCLUDE, memory
+            return (memory,)
         return (
-            INCLUDE,
             memory,
             f"""#if defined(_OPENMP) || defined(SCOPT_THREADS)
-int omp_get_max_threads(void);
-int omp_get_thread_num(void);
-static inline int {self.threads}_most(void) {{ return omp_get_max_threads(); }}
+int (omp_get_max_threads)(void);
+int (omp_get_thread_num)(void);
+static inline int {self.threads}_most(void) {{ return (omp_get_max_threads)(); }}
 static inline int {self.thread}(int threads) {{ \
-int thread = omp_get_thread_num(); return thread < threads ? thread : 0; }}
+int thread = (omp_get_thread_num)(); return thread < threads ? thread : 0; }}
 #else
 static inline int {self.threads}_most(void) {{ return 1; }}
 static inline int {self.thread}(int threads) {{ return (void)threads, 0; }}

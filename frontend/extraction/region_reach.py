@@ -21,6 +21,8 @@ from scopt.frontend.reach.slices import Slice
 from scopt.frontend.reach.sums import Sum, number, plus, times
 from scopt.frontend.reach.symbolic_values import Reader
 from scopt.frontend.reach.touched_cells import Touched, read_touched
+from scopt.frontend.syntax.taken_functions import taken_functions
+from scopt.ir.library_names import MEMORY, MOST_THREADS
 from scopt.ir.scop import Array, CType, MemoryTest, Polynomial, Stretch
 
 
@@ -58,7 +60,8 @@ class RegionReach(Struct, frozen=True, eq=False):
         used = self.used(code, ends)
         if used is None:
             return None, next(iter(wanted))
-        return memory_test(self.names.region.location, code, memories, pairs, used, made), ""
+        threads = MOST_THREADS not in taken_functions(tu)
+        return memory_test(self.names.region.location, code, memories, pairs, used, made, threads=threads), ""
 
     def touched(
         self, code: Code, wanted: Iterable[str], involved: Set[str]
@@ -106,7 +109,9 @@ class RegionReach(Struct, frozen=True, eq=False):
         except Unbounded:
             return None
         used = self.used(code, (end for one in lists for end in (*(one.rows or ()), *one.cells)))
-        return row_test(self.names.region.location, code, lists, used) if used is not None else None
+        if used is None or taken_functions(self.names.tu) & MEMORY:
+            return None
+        return row_test(self.names.region.location, code, lists, used)
 
     def used(self, code: Code, ends: Iterable[Operand]) -> dict[str, CType] | None:
         """The variables that a test asks for, those of the file among them, with their types; None if there is one that

@@ -24,6 +24,7 @@ from scopt.frontend.model.value_ranges import subscript_ranges
 from scopt.frontend.syntax.library_calls import library_calls
 from scopt.frontend.syntax.pointees import Pointees
 from scopt.frontend.syntax.symbols import is_value
+from scopt.frontend.syntax.taken_functions import taken_functions
 from scopt.ir.scop import Access, Guard, Parameter, Scop, Statement
 from scopt.poly.dependences import classify_private
 from scopt.poly.isl_utils import few_pieces, to_statement_space, universe_params
@@ -91,6 +92,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             schedule=schedule_tree(body_tree, {raw.name: domains[raw.name] for raw in bodies}),
             order=order,
             reserved=self.names.tu.reserved | {one.symbol.name for one in self.names.hoisted},
+            taken=taken_functions(self.names.tu),
             typedefs=self.types(),
             long_type=self.names.tu.long_type,
             long_suffix=self.names.tu.long_suffix,

@@ -18,8 +18,8 @@ _WORDS = re.compile(r"\W+", re.ASCII)
 # Values are looked at for more than one thread alone where that takes as long as a good part of the region.
 _THREADS = (
     "#if defined(_OPENMP) || defined(SCOPT_THREADS)\n",
-    "extern int omp_get_max_threads(void);",
-    "if (omp_get_max_threads() < 2) return 0;",
+    "extern int (omp_get_max_threads)(void);",
+    "if ((omp_get_max_threads)() < 2) return 0;",
     "#else\n",
     "return 0;",
     "#endif\n",
@@ -41,11 +41,13 @@ def memory_test(
     pairs: Iterable[tuple[str, str]],
     used: Mapping[str, CType],
     slices: Mapping[str, Slice],
+    *,
+    threads: bool = True,
 ) -> MemoryTest:
     """A test that pairs of memories are apart.
 
     memories: by the names in `pairs`, which C takes for names. used: the variables in the code, with their types.
-    slices: functions that the code may call, by their names.
+    slices: functions that the code may call, by their names. threads: whether OpenMP can be asked how many there are.
     Addresses are compared as signed numbers: none of a program's own is negative.
     """
     number = code.type
@@ -82,8 +84,7 @@ def memory_test(
     ]
     called = {name: one for name, one in slices.items() if any(f"{name}(" in line for line in lines)}
     arrays = dict.fromkeys(array for one in called.values() for array in one.arrays)
-    takes_long = not all(one.short for one in called.values())
-    body += [*(_THREADS if takes_long else ()), *lines, *tail]
+    body += [*_asked(called.values(), threads=threads), *lines, *tail]
     parameters = [f"{type_of_value(ctype, number)} {name}" for name, ctype in used.items()]
     parameters += [f"const void *{address}, {number} {size}" for address, size in given.values()]
     parameters += [f"const void *{array}_cells" for array in arrays]
@@ -93,6 +94,13 @@ def memory_test(
     text = "".join(line if line[0] == "#" else f"  {line}\n" for line in body)
     before = "".join(one.named(name) for name, one in called.items())
     return MemoryTest(f"{own}({', '.join(arguments)})", f"{before}{head}\n{{\n{text}}}\n", pairs=len(tested))
+
+
+def _asked(called: Iterable[Slice], *, threads: bool) -> tuple[str, ...]:
+    """The lines that leave a test which takes long where there is one thread, or may be."""
+    if all(one.short for one in called):
+        return ()
+    return _THREADS if threads else ("return 0;",)
 
 
 def _free(name: str, taken: Collection[str]) -> str:

@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise, product
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from scopt.astgen.allocation import Allocation
+from scopt.astgen.allocation import FREE, Allocation
 from scopt.astgen.emit.loop_hints import KEPT, NOT_UNROLLED, UNROLLED, is_for_both
 from scopt.check.outcomes import If, Node, Pieces, World, check_runs
 from scopt.diagnostics import InternalError
@@ -271,7 +271,7 @@ class _Parser(Struct, frozen=True, eq=False):
                 yield f"int {name}", start + 5
             case (name, "=", "1", ";", *_) if self.is_new(name):
                 yield f"set {name}", start + 4
-            case ("free", "(", name, ")", ";") if name in self.pieces.memory:
+            case (word, "(", name, ")", ";") if word == FREE and name in self.pieces.memory:
                 yield f"free {name}", start + 5
             case ("if", "(", *_):
                 yield from self.choice(start)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.allocation import Allocation
+from scopt.astgen.allocation import MALLOC, Allocation
 from scopt.astgen.emit.c_expr import helper_name
 from scopt.astgen.emit.c_read import Reader, Unreadable
 from scopt.diagnostics import InternalError
@@ -19,8 +19,6 @@ from scopt.ir.from_pycparser import CSyntaxError, parse_c
 from scopt.ir.nest import Const, Expr, Max
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Scop
-
-_MALLOC = "malloc"
 
 
 class Allocated(Struct, frozen=True):
@@ -84,7 +82,7 @@ def _read(scop: Scop, allocation: Allocation, declaration: ir.Decl) -> Allocated
     if not isinstance(declaration.type, ir.PtrDecl) or declaration.type.quals:
         raise Unreadable("it declares no pointer")
     memory, threaded, asked = _asked(scop, declaration.init)
-    if threaded and memory == _MALLOC:
+    if threaded and memory == MALLOC:
         raise Unreadable("memory for each thread from malloc")
     pointed, element = _shape(declaration.type.type)
     sizes, cell = _shape(asked)
@@ -103,7 +101,7 @@ def _asked(scop: Scop, n: ir.Node | None) -> tuple[str, bool, ir.Node]:
     """The function that is called for memory, whether for each thread, and the type whose size is asked for."""
     match n:
         case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[bytes_])) if name in (
-            _MALLOC,
+            MALLOC,
             f"scopt_rows_{_number(scop)}",
         ):
             match bytes_:

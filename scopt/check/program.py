@@ -220,6 +220,7 @@ def _check_functions(program: Program, text: Emitted) -> None:
         helpers=helpers,
         long_type=scop.long_type,
         reserved=scop.reserved,
+        taken=scop.taken,
     )
 
 

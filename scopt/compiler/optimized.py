@@ -147,7 +147,7 @@ def _run_scopt(source: Source, arguments: list[str], settings: Settings) -> Entr
     internal = next((line for line in remarks.splitlines() if "[internal." in line), "")
     changed = done.output != source.text and bool(done.output)
     return Entry(
-        done.output if changed and not _lacks_headers(source, done.output, arguments) else None, remarks, internal
+        done.output if changed and not _lacks_library(source, done.output, arguments) else None, remarks, internal
     )
 
 
@@ -157,7 +157,9 @@ def _jobs() -> list[str]:
     return ["--jobs=1"] if _PARALLEL_MAKE.search(os.environ.get("MAKEFLAGS", "")) else []
 
 
-def _lacks_headers(source: Source, text: bytes, arguments: list[str]) -> bool:
-    """Whether a text includes a header of the library that a freestanding program hasn't got."""
+def _lacks_library(source: Source, text: bytes, arguments: list[str]) -> bool:
+    """Whether a text asks for headers, or for memory, of a library that a freestanding program hasn't got."""
     freestanding = "-ffreestanding" in arguments or "-nostdinc" in arguments
-    return freestanding and text.count(b"#include") > source.text.count(b"#include")
+    return freestanding and any(
+        text.count(word) > source.text.count(word) for word in (b"#include", b"__builtin_malloc(")
+    )

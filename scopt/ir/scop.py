@@ -253,6 +253,8 @@ class Scop(Struct, frozen=True, eq=False):
     order: the same as a union map to one flat, zero-padded space, kills included, for dependence analysis.
     reserved: every identifier that the emitted code must not use for names of its own (all identifiers and macros of
       the translation unit).
+    taken: names of functions that our text might call, and that the file gives to something else
+      (`scopt.frontend.syntax.taken_functions`).
     typedefs: names that are types where the region stands (the printed C is parsed again with them).
     long_type/long_suffix: an integer type of 64 bits on the target, and the suffix of its literals (``long``/``L``, or
       ``long long``/``LL``).
@@ -283,6 +285,7 @@ class Scop(Struct, frozen=True, eq=False):
     order: isl.UnionMap
     kills: tuple[Statement, ...] = ()
     reserved: frozenset[str] = frozenset()
+    taken: frozenset[str] = frozenset()
     typedefs: frozenset[str] = frozenset()
     long_type: str = "long"
     long_suffix: str = "L"

@@ -29,7 +29,7 @@ MEMORY = (
         "const int scopt_threads_0 = scopt_threads_0_most();\n"
         "double (*rows)[n][8] = scopt_rows_0(scopt_threads_0 * sizeof(double[n][8]));",
     ),
-    Allocation("cells", "double *cells = malloc(sizeof(double[n]));"),
+    Allocation("cells", "double *cells = __builtin_malloc(sizeof(double[n]));"),
 )
 _WORDS = "void f double a b i n for int if else long const sizeof unsigned s N M struct sum free malloc"
 RESERVED = frozenset(re.findall(r"\w+", _WORDS))
@@ -93,7 +93,7 @@ def test_texts_in_one_another_pass(case: tuple[dict[str, int], str, tuple[Alloca
         (b"n == 1", b"n == 2"),
         (b"} else", b"}"),
         (b"b[0]", b"b[1]"),
-        (b"free(rows);", b""),
+        (b"__builtin_free(rows);", b""),
         (b"n > 5", b"n > 4"),
     ):
         if old in new:
@@ -241,20 +241,21 @@ def test_vectors_of_another_length_for_other_compilers(directive: str, right: bo
 
 
 WITH_MEMORY = [
-    ("{ ALLOCATE if (cells) {\nTEXT} else {\nOWN} free(cells); }", True),
-    ("{ ALLOCATE if (cells) {\nTEXT free(cells); } else {\nOWN free(cells); } }", True),
+    ("{ ALLOCATE if (cells) {\nTEXT} else {\nOWN} __builtin_free(cells); }", True),
+    ("{ ALLOCATE if (cells) {\nTEXT __builtin_free(cells); } else {\nOWN __builtin_free(cells); } }", True),
     ("{ ALLOCATE if (cells) {\nTEXT} else {\nOWN} }", False),
-    ("{ ALLOCATE if (cells) {\nTEXT} else {\nOWN} free(cells); free(cells); }", False),
-    ("{ ALLOCATE if (cells) {\nTEXT free(cells); } else {\nOWN} free(cells); }", False),
-    ("{ ALLOCATE free(cells); if (cells) {\nTEXT} else {\nOWN} }", False),
-    ("{ ALLOCATE if (cells) { free(cells);\nTEXT} else {\nOWN free(cells); } }", False),
-    ("{ ALLOCATE if (cells) {\nTEXT free(cells); } else {\nOWN} }", False),
-    ("{ ALLOCATE TEXT free(cells); }", False),
-    ("{ ALLOCATE if (!cells) {\nTEXT} else {\nOWN} free(cells); }", False),
-    ("{ ALLOCATE if (cells) {\nTEXT} else {\nOWN} free(b); }", False),
-    ("{ { ALLOCATE } if (cells) {\nTEXT} else {\nOWN} free(cells); }", False),
-    ("{ ALLOCATE { ALLOCATE } if (cells) {\nTEXT} else {\nOWN} free(cells); }", False),
-    ("{ if (cells) {\nTEXT} else {\nOWN} ALLOCATE free(cells); }", False),
+    ("{ ALLOCATE if (cells) {\nTEXT} else {\nOWN} __builtin_free(cells); __builtin_free(cells); }", False),
+    ("{ ALLOCATE if (cells) {\nTEXT __builtin_free(cells); } else {\nOWN} __builtin_free(cells); }", False),
+    ("{ ALLOCATE __builtin_free(cells); if (cells) {\nTEXT} else {\nOWN} }", False),
+    ("{ ALLOCATE if (cells) { __builtin_free(cells);\nTEXT} else {\nOWN __builtin_free(cells); } }", False),
+    ("{ ALLOCATE if (cells) {\nTEXT __builtin_free(cells); } else {\nOWN} }", False),
+    ("{ ALLOCATE TEXT __builtin_free(cells); }", False),
+    ("{ ALLOCATE if (!cells) {\nTEXT} else {\nOWN} __builtin_free(cells); }", False),
+    ("{ ALLOCATE if (cells) {\nTEXT} else {\nOWN} __builtin_free(b); }", False),
+    ("{ ALLOCATE if (cells) {\nTEXT} else {\nOWN} free(cells); }", False),
+    ("{ { ALLOCATE } if (cells) {\nTEXT} else {\nOWN} __builtin_free(cells); }", False),
+    ("{ ALLOCATE { ALLOCATE } if (cells) {\nTEXT} else {\nOWN} __builtin_free(cells); }", False),
+    ("{ if (cells) {\nTEXT} else {\nOWN} ALLOCATE __builtin_free(cells); }", False),
 ]
 
 

@@ -8,7 +8,6 @@ import pytest
 from msgspec.structs import replace
 
 from scopt import transform as region
-from scopt.astgen.allocation import INCLUDE
 from scopt.astgen.emit.c_expr import ALL_HELPERS, LANES
 from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.generation import Watch
@@ -259,17 +258,18 @@ def test_signed_sums_may_overflow_in_cells_that_do_not_exist() -> None:
 
 # --- all definitions of a file ----------------------------------------------------------------------------------------
 
-MEMORY = """#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
-static inline void *scopt_rows_0(size_t bytes) { return aligned_alloc(64, (bytes + 63) / 64 * 64); }
+PLAIN_MEMORY = "static inline void *scopt_rows_0(__SIZE_TYPE__ bytes) { return __builtin_malloc(bytes); }\n"
+MEMORY = f"""#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+void *(aligned_alloc)(__SIZE_TYPE__, __SIZE_TYPE__);
+static inline void *scopt_rows_0(__SIZE_TYPE__ bytes) {{ return (aligned_alloc)(64, (bytes + 63) / 64 * 64); }}
 #else
-static inline void *scopt_rows_0(size_t bytes) { return malloc(bytes); }
-#endif
+{PLAIN_MEMORY}#endif
 """
-OWN = "int thread = omp_get_thread_num(); return thread < threads ? thread : 0;"
+OWN = "int thread = (omp_get_thread_num)(); return thread < threads ? thread : 0;"
 THREADS = f"""#ifdef _OPENMP
-int omp_get_max_threads(void);
-int omp_get_thread_num(void);
-static inline int scopt_threads_0_most(void) {{ return omp_get_max_threads(); }}
+int (omp_get_max_threads)(void);
+int (omp_get_thread_num)(void);
+static inline int scopt_threads_0_most(void) {{ return (omp_get_max_threads)(); }}
 static inline int scopt_thread_0(int threads) {{ {OWN} }}
 #else
 static inline int scopt_threads_0_most(void) {{ return 1; }}
@@ -284,12 +284,19 @@ HELPER_TEXT = helper_definitions(HELPERS, "long", frozenset())
 def test_all_definitions_of_a_file() -> None:
     product, copy = KERNELS["product"], COPIES["plain"]
     workshop = Workshop()
-    texts = (HELPER_TEXT, INCLUDE, MEMORY, THREADS, *counter_definitions(PLACE), copy.text, product.text)
+    texts = (HELPER_TEXT, MEMORY, PLAIN_MEMORY, THREADS, *counter_definitions(PLACE), copy.text, product.text)
     check(*texts, kernels=(product,), transposed=(copy,), helpers=HELPERS, workshop=workshop)
     other = replace(product, name="scopt_tile_1_0")
     known = len(workshop.translations)
     check(other.text, kernels=(other,), workshop=workshop)
     assert len(workshop.translations) == known  # the same but for its name: it isn't looked at again
+
+
+def test_aligned_memory_is_the_library_s() -> None:
+    for text, taken in ((MEMORY, "malloc"), (PLAIN_MEMORY, "aligned_alloc")):
+        check(text, taken=frozenset({taken}))
+    with pytest.raises(InternalError):
+        check(MEMORY, taken=frozenset({"aligned_alloc"}))
 
 
 def test_helpers_have_the_names_that_the_file_leaves_and_the_type_that_it_needs() -> None:
@@ -307,11 +314,16 @@ def test_texts_that_are_not_known_are_refused() -> None:
     for definitions, kernels in (
         (("static int f(void) { return 0; }\n",), ()),
         (("#include <math.h>",), ()),
-        ((HELPER_TEXT + MEMORY, INCLUDE), ()),
+        ((HELPER_TEXT + MEMORY,), ()),
         ((product.text,), ()),
         ((), (product,)),
         ((both,), (product,)),
-        ((MEMORY, INCLUDE), ()),
+        (("#include <stdlib.h>",), ()),
+        (("#include <stdlib.h>\n" + MEMORY,), ()),
+        ((MEMORY.replace("__builtin_", ""),), ()),
+        ((MEMORY.replace("void *(aligned_alloc)(__SIZE_TYPE__, __SIZE_TYPE__);\n", ""),), ()),
+        ((MEMORY.replace("(aligned_alloc)(__SIZE_TYPE__", "(aligned_alloc)(int"),), ()),
+        ((THREADS.replace("int (omp_get_thread_num)(void)", "int (omp_get_thread_num)(int)"),), ()),
         (("#define count 1\n" + product.text,), (product,)),
     ):
         with pytest.raises(InternalError):
@@ -346,12 +358,12 @@ HARMLESS = (
     ids=["helpers", "memory", "threads", "told", "counter"],
 )
 def test_faults_in_helpers_are_seen(text: str) -> None:
-    check(INCLUDE, text)
+    check(text)
     seen = 0
     made = list(mutants(text))
     for what, mutant in made if EVERYTHING or len(made) < 150 else made[::3]:
         try:
-            check(INCLUDE, mutant)
+            check(mutant)
         except InternalError:
             seen += 1
         else:

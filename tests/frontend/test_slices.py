@@ -74,7 +74,7 @@ def test_tables_of_rows() -> None:
     ids=["a-few-of-the-region", "nearly-as-many", "as-many"],
 )
 def test_values_are_looked_at_for_one_thread_where_they_are_few(body: str, *, threads: bool) -> None:
-    assert ("omp_get_max_threads() < 2" in memory_test(body).definition) is threads
+    assert ("(omp_get_max_threads)() < 2" in memory_test(body).definition) is threads
 
 
 def test_other_loops_may_count_with_the_same_variables() -> None:

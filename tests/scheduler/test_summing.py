@@ -60,13 +60,13 @@ OPERANDS = [
 def test_a_scalar_of_each_iteration(body: str) -> None:
     found = text(body, MATRICES)
     assert TILE in found
-    assert "v_all)[scopt_max(n, 1)] = malloc(" in found
+    assert "v_all)[scopt_max(n, 1)] = __builtin_malloc(" in found
 
 
 def test_iterations_one_after_the_other_share_the_cells() -> None:
     found = text(f"for (t = 0; t < m; t++) {{ {OPERANDS[0]} {STEPS} }}", MATRICES)
     assert TILE in found
-    assert "v_all)[scopt_max(n, 1)] = malloc(" in found
+    assert "v_all)[scopt_max(n, 1)] = __builtin_malloc(" in found
 
 
 def test_no_memory_for_all_pairs() -> None:

@@ -24,7 +24,7 @@ _IMPLIED = {
     "__AVX2__": ("__AVX__", "__SSE2__"),
 }
 _EXCLUDED = {"__aarch64__": ("__x86_64__", "__SSE2__", "__AVX__", "__AVX2__", "__AVX512F__", *_IMPLIED)}
-_INCLUDES = ("<stdlib.h>", "<stdio.h>")
+_INCLUDES = ("<stdio.h>",)
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w*)[ \t]*(.*)")
 _DEFINE = re.compile(r"(\w+)(?:\(([\w, ]*)\))?(?:[ \t]+(.*))?$")
 _PRAGMA = re.compile(r"GCC unroll \d+$")

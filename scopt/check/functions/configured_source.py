@@ -15,7 +15,7 @@ from scopt.check.functions.values import BARRIER, Vector, size, spelling
 from scopt.ir.from_pycparser import CSyntaxError, parse_c
 
 # Types that the texts take from headers; the layout of a file doesn't matter.
-_PRELUDE = "typedef unsigned long size_t; typedef struct FILE FILE;\n"
+_PRELUDE = "typedef unsigned long __SIZE_TYPE__; typedef struct FILE FILE;\n"
 _ROUNDS = 10
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _VECTOR = re.compile(

@@ -18,7 +18,7 @@ from scopt.diagnostics import Location
 
 TOLD = "scopt_guard_told"
 COUNTER = re.compile(r"scopt_guard_\d+_\d+$")
-_INCLUDES = ("#include <stdio.h>", "#include <stdlib.h>")
+_INCLUDE = "#include <stdio.h>"
 _STRING, _FILE, _INT, _NUMBER = Opaque("char *"), Opaque("FILE *"), Whole("int"), Whole("unsigned long")
 _FORMAT = "%s: guard: held %lu, failed %lu\n"
 _TELL = Signature((_STRING, _NUMBER, _NUMBER), Void())
@@ -35,7 +35,7 @@ def check_told(workshop: Workshop, text: str) -> None:
     """Raise Fault unless the text's function appends numbers that aren't all zero to the file that the environment
     names, or to what is told.
     """
-    if any(line not in text.splitlines() for line in _INCLUDES):
+    if _INCLUDE not in text.splitlines():
         raise Fault("functions of C's library that aren't declared")
     for form in forms(text):
         made = translated(
@@ -47,6 +47,8 @@ def check_told(workshop: Workshop, text: str) -> None:
         )
         if set(made.functions) != {TOLD} or made.arrays:
             raise Fault(f"other functions than '{TOLD}'")
+        if made.declared != {"getenv": _LIBRARY["getenv"]}:
+            raise Fault("functions of C's library that aren't declared")
         for named, opened, held, failed in product(("", "names"), ("", "file"), (0, 1, 3), (0, 1, 4)):
             events: list[tuple[object, ...]] = []
             functions = run(made, form.source, _library(events, named, opened))

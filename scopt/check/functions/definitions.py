@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from scopt import ir
-from scopt.astgen.allocation import INCLUDE
 from scopt.astgen.emit.c_expr import ALL_HELPERS, helper_name
 from scopt.astgen.emit.math_functions import is_math_declaration
 from scopt.astgen.lower.kernel import Kernel
@@ -37,31 +36,26 @@ def check_functions(
     helpers: Collection[str] = (),
     long_type: str,
     reserved: Collection[str] = frozenset(),
+    taken: frozenset[str] = frozenset(),
     workshop: Workshop | None = None,
 ) -> None:
     """Raise InternalError unless these texts, as they will be written, define all kernels, copies and sums and other
     functions only such as are known, and each computes in every configuration of the compiler what it has to.
 
     location: of the region that calls them. helpers: those that it calls, which have to be among the texts. long_type,
-    reserved: as these were printed with. workshop: of checks of the same file; what was found right there isn't checked
-    again.
+    reserved: as these were printed with. taken: as in `Scop`. workshop: of checks of the same file; what was found
+    right there isn't checked again.
     """
     workshop = workshop or Workshop()
     known: dict[str, Kernel | Transposed | RowSums] = {one.name: one for one in kernels}
     known |= {one.name: one for one in transposed} | {one.name: one for one in sums}
     missing = set(known) | {helper_name(helper, frozenset(reserved)) for helper in helpers}
-    includes = False
     for text in definitions:
         names = _DEFINED.findall(text)
         try:
-            if not text.strip() or text.strip() == INCLUDE:
-                includes = includes or bool(text.strip())
+            if not text.strip() or is_math_declaration(text):
                 continue
-            if is_math_declaration(text):
-                continue
-            if any(map(MEMORY.match, names)) and not includes:
-                raise Fault("functions of C's library that aren't declared")
-            missing -= _check_one(workshop, location, text, names, known, long_type, frozenset(reserved))
+            missing -= _check_one(workshop, location, text, names, known, long_type, frozenset(reserved), taken)
         except (Fault, StopIteration) as fault:
             raise InternalError(f"{location}: the function '{names[-1] if names else text[:40]}': {fault}") from fault
     if missing:
@@ -76,6 +70,7 @@ def _check_one(
     known: Mapping[str, Kernel | Transposed | RowSums],
     long_type: str,
     reserved: frozenset[str],
+    taken: frozenset[str],
 ) -> set[str]:
     """Check one text by what it defines. The names of the functions in it."""
     own = [name for name in dict.fromkeys(names) if name in known]
@@ -95,8 +90,8 @@ def _check_one(
         key: tuple[object, ...] = (_anonymous(text, own[0]), _fingerprint(function))
     else:
         check, key = (
-            _check_of(workshop, location, text, names, helpers, long_type, reserved),
-            (text, location, long_type, reserved),
+            _check_of(workshop, location, text, names, helpers, long_type, reserved, taken),
+            (text, location, long_type, reserved, taken),
         )
     others = {
         name for name in (*names, *branches(text).defined) if name not in own and not name.startswith(f"{prefix}_")
@@ -117,11 +112,12 @@ def _check_of(
     helpers: set[str],
     long_type: str,
     reserved: frozenset[str],
+    taken: frozenset[str],
 ) -> Callable[[], None]:
     if helpers.issuperset(names):
         return lambda: check_helpers(workshop, text, long_type, reserved)
     if any(map(MEMORY.match, names)):
-        return lambda: check_memory(workshop, text)
+        return lambda: check_memory(workshop, text, taken)
     if any(map(THREADS.match, names)):
         return lambda: check_threads(workshop, text)
     if names == [TOLD]:

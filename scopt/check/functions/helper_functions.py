@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any
 
 from scopt import ir
+from scopt.astgen.allocation import MALLOC
 from scopt.astgen.emit.c_expr import (
     ALL_HELPERS,
     APART,
@@ -28,6 +29,7 @@ from scopt.check.functions.faults import Fault
 from scopt.check.functions.translated_statements import Functions
 from scopt.check.functions.values import FLOATING, Element, Opaque, Void, Whole
 from scopt.check.functions.workshop import Form, Workshop, declared_signature, forms, run, translated
+from scopt.ir.library_names import ALIGNED, MOST_THREADS, THREADS as OPENMP
 
 MEMORY = re.compile(r"scopt_rows_\d+$")
 THREADS = re.compile(r"scopt_thread(?:s_\d+_most|_\d+)$")
@@ -42,7 +44,6 @@ _MEANT: dict[str, Callable[[int, int], int]] = {
     "scopt_max": max,
 }
 _INT_BITS = 32
-_MOST_THREADS = "omp_get_max_threads"
 _SOME_THREADS = 5
 _DIVISIONS = ("scopt_floord", "scopt_mod")
 _FAR = (-(2**63), -(2**63) + 1, -(2**32), 2**31, 2**32 + 5, 2**63 - 2, 2**63 - 1)
@@ -62,7 +63,7 @@ def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: froze
     for form in forms(text):
         made = translated(workshop, form.source, declared, externals={})
         threads = _SOME_THREADS if form.configuration.get("_OPENMP") is not None else 1
-        if made.declared and (made.declared != {_MOST_THREADS} or threads == 1):
+        if made.declared and (made.declared != {MOST_THREADS: Signature((), Whole("int"))} or threads == 1):
             raise Fault(f"functions that aren't known: {', '.join(sorted(made.declared))}")
         functions = run(made, form.source, dict.fromkeys(made.declared, lambda: _SOME_THREADS))
         names = {helper_name(helper, reserved): helper for helper in ALL_HELPERS}
@@ -155,19 +156,22 @@ def _check_masked(name: str, helper: str, functions: Mapping[str, Any], signatur
             raise Fault(f"{name}({best}, {holds}, {value}) is {found}, not {meant}")
 
 
-def check_memory(workshop: Workshop, text: str) -> None:
+def check_memory(workshop: Workshop, text: str, taken: frozenset[str]) -> None:
     """Raise Fault unless the text's function finds as much memory as it is asked for, in whole lines where it is
-    aligned.
+    aligned. taken: names that don't lead to the library's functions.
     """
     size, memory = Whole("unsigned long"), Opaque("void *")
-    externals = {"malloc": Signature((size,), memory), "aligned_alloc": Signature((size, size), memory)}
+    externals = {MALLOC: Signature((size,), memory)}
+    aligned = {} if ALIGNED in taken else {ALIGNED: Signature((size, size), memory)}
     for form in forms(text):
         made = translated(workshop, form.source, declared, externals=externals)
         (name,) = _only(made.functions, MEMORY, 1)
         if _signature(workshop, form, made.functions[name]) != Signature((size,), memory):
             raise Fault(f"'{name}' isn't given a size")
+        if made.declared and made.declared != aligned:
+            raise Fault(f"functions that aren't known: {', '.join(sorted(made.declared))}")
         asked: list[tuple[int, ...]] = []
-        functions = run(made, form.source, dict.fromkeys(externals, _noted(asked)))
+        functions = run(made, form.source, dict.fromkeys((*externals, *made.declared), _noted(asked)))
         for bytes_ in _SIZES:
             asked.clear()
             functions[name](bytes_)
@@ -201,7 +205,7 @@ def check_threads(workshop: Workshop, text: str) -> None:
         if _signature(workshop, form, made.functions[own]) != Signature((number,), number):
             raise Fault(f"'{own}' takes or gives another type")
         parallel = form.configuration.get("_OPENMP") is not None
-        if made.declared - {"omp_get_max_threads", "omp_get_thread_num"} or (made.declared and not parallel):
+        if made.declared and (not parallel or made.declared != dict.fromkeys(OPENMP, Signature((), number))):
             raise Fault("functions of OpenMP where there are none")
         for threads, thread in product(range(1, 6), range(8)):
             calls = (

@@ -12,7 +12,7 @@ _BITS = {"int": 32, "unsigned int": 32, "long": 64, "unsigned long": 64, "long l
 NARROW = {"signed char": 8, "unsigned char": 8, "short": 16, "unsigned short": 16}
 _SPELLINGS = {
     "unsigned": "unsigned int",
-    "size_t": "unsigned long",
+    "__SIZE_TYPE__": "unsigned long",
     "long int": "long",
     "signed int": "int",
     "signed": "int",

@@ -38,13 +38,14 @@ class Form(Struct, frozen=True):
 class Translated(Struct, frozen=True):
     """Functions in Python, but for what configurations with the same text differ in. thresholds: numbers that loops
     compare sizes with.
-    tables: of terms that they use. arrays: objects at file scope, with how many elements they have."""
+    tables: of terms that they use. declared: functions without a body. arrays: objects at file scope, with how many
+    elements they have."""
 
     code: CodeType
     tables: Mapping[str, object]
     thresholds: frozenset[int]
     functions: Mapping[str, ir.FuncDef]
-    declared: frozenset[str]
+    declared: Mapping[str, Signature]
     arrays: Mapping[str, int]
 
 
@@ -113,7 +114,7 @@ def translated(
     )
     lines: list[str] = []
     found: dict[str, ir.FuncDef] = {}
-    declared: set[str] = set()
+    declared: dict[str, Signature] = {}
     arrays: dict[str, int] = {}
     for n in workshop.trees.of(source).ext:
         match n:
@@ -129,15 +130,16 @@ def translated(
                 functions.functions[declaration.name] = signature
                 found[declaration.name] = n
             case ir.Decl(type=ir.FuncDecl()) if exact and not n.storage:
-                functions.functions.setdefault(n.name, declared_signature(functions, n))
-                declared.add(n.name)
+                declared[n.name] = declared_signature(functions, n)
+                if functions.functions.setdefault(n.name, declared[n.name]) != declared[n.name]:
+                    raise Fault(f"'{n.name}' is declared as something else")
             case ir.Decl(type=ir.ArrayDecl(), init=None) if exact and n.storage == ("static",) and n.name not in arrays:
                 arrays[n.name] = _array(functions, n)
             case _:
                 raise Fault(f"a declaration that isn't understood: {type(n).__name__}")
     constants = [f"{name} = {code}" for code, name in functions.constants.items()]
     code = compile("\n".join((*constants, *lines)), "<functions>", "exec")
-    result = Translated(code, functions.tables, frozenset(functions.thresholds), found, frozenset(declared), arrays)
+    result = Translated(code, functions.tables, frozenset(functions.thresholds), found, declared, arrays)
     workshop.translations[key] = result
     return result
 

@@ -4,8 +4,8 @@ double c0[64][64], t1[64], floord, min, max, lb, ub;
 
 static inline long scopt_min(long a, long b) { return a < b ? a : b; }
 #if defined(_OPENMP) || defined(SCOPT_THREADS)
-int omp_get_max_threads(void);
-static inline int scopt_threads(void) { return omp_get_max_threads(); }
+int (omp_get_max_threads)(void);
+static inline int scopt_threads(void) { return (omp_get_max_threads)(); }
 #else
 static inline int scopt_threads(void) { return 1; }
 #endif

@@ -1,6 +1,6 @@
 #if defined(_OPENMP) || defined(SCOPT_THREADS)
-int omp_get_max_threads(void);
-static inline int scopt_threads(void) { return omp_get_max_threads(); }
+int (omp_get_max_threads)(void);
+static inline int scopt_threads(void) { return (omp_get_max_threads)(); }
 #else
 static inline int scopt_threads(void) { return 1; }
 #endif

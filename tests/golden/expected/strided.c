@@ -2,8 +2,8 @@
 int even[1000], odd[1000];
 
 #if defined(_OPENMP) || defined(SCOPT_THREADS)
-int omp_get_max_threads(void);
-static inline int scopt_threads(void) { return omp_get_max_threads(); }
+int (omp_get_max_threads)(void);
+static inline int scopt_threads(void) { return (omp_get_max_threads)(); }
 #else
 static inline int scopt_threads(void) { return 1; }
 #endif
