@@ -79,8 +79,8 @@ def _extracted(
         tree = walk.tree(known)
         # Loops that are executed as a whole now may have bounds that rows depend on.
         for k in range(known.dim(isl.dim_type.param)):
-            name = str(known.get_dim_name(isl.dim_type.param, k))
-            walk.affine.parameters.setdefault(name, first[name])
+            asked = str(known.get_dim_name(isl.dim_type.param, k))
+            walk.affine.parameters.setdefault(asked, first[asked])
     if walk.wanted_values:
         raise walk.wanted_values[0]
     return ScopParts(walk, name, known, assume_apart).scop(tree), {**walk.obstacles, **walk.stages}

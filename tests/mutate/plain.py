@@ -403,6 +403,24 @@ WINDOWS = marked(
     ((1, 1), (2, 3), (11, 2)),
 )
 
+NARROW = marked(
+    "narrow",
+    (
+        Operand("x", "n + 2", type="unsigned char", value="7 * i"),
+        Operand("y", "n + 2", type="unsigned char", value="i * i"),
+        Operand("w", "3", type="int", value="3 * i - 4"),
+    ),
+    """
+  for (int i = 0; i < n; i++) {
+    int t = 8;
+    for (int k = 0; k < 3; k++)
+      t += w[k] * x[i + k];
+    t = t / 16;
+    y[i] = t < 0 ? 0 : t;
+  }""",
+    ((1, 1), (3, 77), (2, 1000)),
+)
+
 SMALL = marked(
     "small",
     (Operand("x", "20"), Operand("c", "1", value="0")),

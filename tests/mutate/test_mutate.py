@@ -44,6 +44,7 @@ SAMPLE = tuple(
         "distances",
         "lanes",
         "windows",
+        "narrow",
     )
 )
 BY_NAME = {one.name: one for one in SOURCES}
