@@ -11,6 +11,11 @@ DECLARATIONS = (
     "void *memset(void *, int, unsigned long);\n"
 )
 
+# Pragmas in two forms, and those of one compiler alone: it is gcc that compiles this.
+_FORMS = re.compile(
+    r"[ \t]*#ifdef __clang__\n(?:[ \t]*#pragma[^\n]*\n)+(?:[ \t]*#else\n((?:[ \t]*#pragma[^\n]*\n)+))?[ \t]*#endif\n"
+)
+
 
 class Unreadable(Exception):
     """A loop isn't printed as all others are."""
@@ -19,7 +24,7 @@ class Unreadable(Exception):
 def told(text: str) -> str:
     """The text, its marked loops one iteration after the other, each with private copies that hold nothing of use.
     Raises Unreadable."""
-    lines = text.split("\n")
+    lines = _FORMS.sub(lambda match: match[1] or "", text).split("\n")
     return DECLARATIONS + "\n".join(_block(lines))
 
 
