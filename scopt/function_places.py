@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from scopt.astgen.emit.helper_texts import helper_definitions
@@ -10,6 +11,8 @@ from scopt.frontend.text.tokens import RawSource, RawToken, directive_words, is_
 
 # Conditions, without spaces, under which a compiler for C reads nothing.
 _FOR_CPLUSPLUS = frozenset(["ifdef__cplusplus", "ifdefined__cplusplus", "ifdefined(__cplusplus)"])
+# Parameters and variables of helper functions.
+_LOCAL = re.compile(r"\b(?:[abdnxy]|holds|one|other|begun|had|busy|now|used|most|passed|share)\b")
 
 
 def helper_text(
@@ -18,8 +21,22 @@ def helper_text(
     """Offset in the source and the text to insert there: the definitions of `helpers` and others, before the function
     that `region` is in."""
     place = _beginning_of_function(tu.preprocessed.raw, region.start, region.function.decl.name)
-    definitions = "\n".join((helper_definitions(helpers, tu.long_type, tu.reserved), *own)) + "\n"
+    definitions = "\n".join((small_helpers(tu, helpers), *own)) + "\n"
     return place, definitions.replace("\n", region.newline).encode("latin-1")
+
+
+def small_helpers(tu: TranslationUnit, helpers: Sequence[str]) -> str:
+    """The definitions of small helper functions, with other local names in the place of those that a macro of the file
+    would replace."""
+    macros = tu.preprocessed.all_macros
+
+    def renamed(found: re.Match[str]) -> str:
+        name = found[0]
+        while name in macros:
+            name += "_"
+        return name
+
+    return _LOCAL.sub(renamed, helper_definitions(helpers, tu.long_type, tu.reserved))
 
 
 def _beginning_of_function(raw: RawSource, inside: int, name: str) -> int:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.splice import Replacement, pieces, splice
 from scopt.check.written import unproved
 from scopt.clause_words import expanded_words, without_helpers
@@ -35,7 +34,7 @@ from scopt.frontend.region.small_distances import small_distances
 from scopt.frontend.syntax.unit import TranslationUnit
 from scopt.frontend.syntax.user_functions import in_functions
 from scopt.frontend.text.openmp_lines import without_openmp
-from scopt.function_places import helper_text
+from scopt.function_places import helper_text, small_helpers
 from scopt.isolation import Failed, Task, run_tasks
 from scopt.line_directives import with_line_directives
 from scopt.options import Options, check_options
@@ -314,7 +313,7 @@ def _unproved(
     """What is wrong with the new texts of regions, by their numbers."""
     regions = {number: known_parts(tu, item.texts) for number, item in done.items()}
     helpers, definitions = _needed(tu, done.values())
-    helper = (helper_definitions(helpers, tu.long_type, tu.reserved),) if helpers else ()
+    helper = (small_helpers(tu, helpers),) if helpers else ()
     return unproved(tu.preprocessed.raw, regions, replacements, (*helper, *definitions), text)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from scopt.frontend.extract import extract
 from scopt.frontend.region.parse import parse
 from scopt.ir.scop import Scop
@@ -23,3 +25,8 @@ def scop_of(body: str, params: str = PARAMS, before: str = "", after: str = "") 
     tu = parse(source_of(body, params, before, after), "in.c", Options())
     assert not tu.remarks
     return extract(tu, tu.regions[0], "scop0")
+
+
+def without_helpers(text: str) -> str:
+    """A transformed text without what asks how many threads there are."""
+    return re.sub(r"#if defined\(_OPENMP\) \|\| .*?return 1; \}\n#endif\n", "", text, flags=re.DOTALL)

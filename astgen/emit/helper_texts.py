@@ -80,15 +80,56 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
 
 
 def _threads(name: str) -> list[str]:
-    """A function that says how many threads there may be; SCOPT_THREADS as in `strip_statements.definitions`."""
+    """A function that says how many threads there may be; SCOPT_THREADS as in `strip_statements.definitions`.
+
+    One where the cores are busy with other programs, which it tells by what this one got: a thread that goes on alone
+    whenever others wait has a core's time at least. Loops that fork for microseconds would have each of their threads
+    wait for its turn, ten times as long as one thread takes.
+    """
     return [
         "#if defined(_OPENMP) || defined(SCOPT_THREADS)\n",
         "int (omp_get_max_threads)(void);\n",
-        f"static inline int {name}(void) {{ return (omp_get_max_threads)(); }}\n",
+        *calm_threads(name),
         "#else\n",
         f"static inline int {name}(void) {{ return 1; }}\n",
         "#endif\n",
     ]
+
+
+def calm_threads(name: str) -> list[str]:
+    """The function where there are threads, of two kinds. It asks the system's clocks where these are known (Linux, 64
+    bits): the first one is the time, the second one what all threads of the process have had of the cores. Windows last
+    10 ms; in one of more than half a second, or without a sixteenth of a core, the program has slept."""
+    clock = f"{name}_clock"
+    return [
+        "#if defined(__linux__) && defined(__LP64__)\n",
+        "/* all there are; one, where other programs took the cores in the last 10 ms */\n",
+        f'int {clock}(int, long *) __asm__("clock_gettime");\n',
+        f"static inline int {name}(void)\n",
+        "{\n",
+        "  static __thread long begun, had, busy;\n",
+        "  long now[2], used[2];\n",
+        "  const int most = (omp_get_max_threads)();\n",
+        f"  if (most < 2 || {clock}(1, now) != 0)\n",
+        "    return most;\n",
+        "  const long passed = now[0] * 1000000000 + now[1] - begun;\n",
+        f"  if (passed > 10000000 && {clock}(2, used) == 0) {{\n",
+        "    const long share = used[0] * 1000000000 + used[1] - had;\n",
+        "    busy = passed < 500000000 && share < passed - passed / 4 && share > passed / 16;\n",
+        "    begun += passed;\n",
+        "    had += share;\n",
+        "  }\n",
+        "  return busy ? 1 : most;\n",
+        "}\n",
+        "#else\n",
+        *most_threads(name),
+        "#endif\n",
+    ]
+
+
+def most_threads(name: str) -> list[str]:
+    """The function where there are threads, and nothing is known of other programs."""
+    return [f"static inline int {name}(void) {{ return (omp_get_max_threads)(); }}\n"]
 
 
 def _lane(ctype: str, name: str) -> list[str]:

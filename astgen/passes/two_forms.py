@@ -82,7 +82,9 @@ def _item(item: Item, forms: _Forms) -> Item:
     match item:
         case For() if item.mark.parallel:
             if not forms.takes(item):
-                return _with_several(item) if forms.tiles and not forms.inside else item
+                if forms.inside:
+                    return _where_calm(item)
+                return _with_several(item) if forms.tiles else item
             threads = replace(item, work=None)
             several = () if forms.inside else _several(item)
             work = () if item.work is None else (item.work,)
@@ -93,11 +95,27 @@ def _item(item: Item, forms: _Forms) -> Item:
             return replace(item, body=_block(item.body, replace(forms, enough=False, inside=True)))
         case Hold():
             return replace(item, body=_block(item.body, forms))
+        case If() if _asks(item.condition):
+            return item
         case If():
             own = replace(forms, enough=forms.enough and not _of_work(item.condition))
             otherwise = None if item.otherwise is None else _block(item.otherwise, own)
             return replace(item, then=_block(item.then, own), otherwise=otherwise)
     return item
+
+
+def _where_calm(loop: For) -> For:
+    """A loop that is reached again and again, and keeps its `if` clause: whether there are other threads is asked each
+    time, since other programs may have the cores."""
+    return replace(loop, work=conjunction((*(() if loop.work is None else (loop.work,)), Threads())))
+
+
+def _asks(condition: Condition) -> bool:
+    """Whether a condition asks for threads already."""
+    match condition:
+        case And(args):
+            return any(map(_asks, args))
+    return isinstance(condition, Threads)
 
 
 def _with_several(loop: For) -> For:

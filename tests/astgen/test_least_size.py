@@ -10,6 +10,7 @@ from scopt.machine import Machine
 from scopt.options import Options
 from scopt.pipeline import optimize
 from tests.conftest import RunC
+from tests.sources import without_helpers
 
 TURN = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) B[j][i] = A[i][j];"
 MULTIPLY = """for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { C[i][j] = 0;
@@ -25,7 +26,7 @@ def text_of(body: str, options: Options = Options()) -> str:  # noqa: B008 - it 
     source = f"void f(int n, int m, {arrays}) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
     result = optimize(source.encode(), options)
     assert [region.transformed for region in result.regions] == [True]
-    return result.text.decode()
+    return without_helpers(result.text.decode())
 
 
 @pytest.mark.parametrize("body", [TURN, MULTIPLY, SMOOTH, SUMS])

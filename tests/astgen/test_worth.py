@@ -12,7 +12,7 @@ from scopt.astgen.worth import _extent, _scaled, most_work
 from scopt.ir.nest import Compare, Const, Exceeds, Name
 from scopt.options import Options
 from scopt.pipeline import optimize
-from tests.sources import scop_of
+from tests.sources import scop_of, without_helpers
 
 
 def test_how_often_a_loop_runs_that_only_its_outer_one_bounds() -> None:
@@ -152,7 +152,7 @@ GRID = """void f(int t, int n, double u[n][n]) {
     ],
 )
 def test_wavefronts_that_gain_by_threads_alone(source: str, options: Options, found: bool) -> None:
-    text = optimize(source, options).text.decode()
+    text = without_helpers(optimize(source, options).text.decode())
     assert "#pragma omp parallel for" in text
     test = next(line for line in text.splitlines() if line.startswith("  if ("))
     assert test.endswith(" && scopt_threads() > 1) {") == found
@@ -181,7 +181,7 @@ void f(int n, const unsigned char *x, const unsigned char *y, unsigned char *z) 
     ],
 )
 def test_narrow_values_and_records_gain_on_one_thread(body: str, alone: bool) -> None:
-    text = optimize((ONE_THREAD % body).encode(), Options(autodetect=True)).text.decode()
+    text = without_helpers(optimize((ONE_THREAD % body).encode(), Options(autodetect=True)).text.decode())
     condition = text[text.index("if (") : text.index("{", text.index("if ("))]
     assert ("scopt_threads() > 1" not in condition) is alone
 
@@ -210,7 +210,7 @@ def test_other_vector_loops_than_the_compilers_pay_from_a_microsecond_on(body: s
     source = f"""static float a[4000][4000], b[4000][4000], x[4000000], y[4000000], z[4000000];
 void f(int n, float last) {{ {body} }}
 """
-    text = optimize(source.encode(), Options(autodetect=True)).text.decode()
+    text = without_helpers(optimize(source.encode(), Options(autodetect=True)).text.decode())
     test = text[text.index("if (") :].split(") {")[0]
     assert (int(test.split("> ")[1].split()[0]) < 3000) is small
 
@@ -308,7 +308,7 @@ def test_rows_that_compilers_make_too_many_tests_of(others: str, alone: bool) ->
 )
 def test_loops_that_compilers_do_not_make_by_themselves_gain_on_one_thread(body: str, alone: bool) -> None:
     source = f"void f(int n, const float w[40], const float *x, float *y) {{ for (int i = 0; i < n; i++) {body} }}"
-    text = optimize(source.encode(), Options(autodetect=True)).text.decode()
+    text = without_helpers(optimize(source.encode(), Options(autodetect=True)).text.decode())
     condition = text[text.index("if (") : text.index("{", text.index("if ("))]
     assert ("scopt_threads() > 1" not in condition) is alone
 

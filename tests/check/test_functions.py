@@ -325,6 +325,7 @@ def test_texts_that_are_not_known_are_refused() -> None:
         ((MEMORY.replace("(aligned_alloc)(__SIZE_TYPE__", "(aligned_alloc)(int"),), ()),
         ((THREADS.replace("int (omp_get_thread_num)(void)", "int (omp_get_thread_num)(int)"),), ()),
         (("#define count 1\n" + product.text,), (product,)),
+        ((HELPER_TEXT.replace("return busy ? 1 : most;", "busy = used[2]; return busy ? 1 : most;"),), ()),
     ):
         with pytest.raises(InternalError):
             check(*definitions, kernels=kernels)
@@ -349,6 +350,7 @@ HARMLESS = (
     "201112L → 201113L",  # memory that isn't aligned
     "line 1, column 44: 2 → 3",  # a number that isn't used
     "column 22: || → &&",  # the form for one thread
+    "dropped: value = (value | (holds - 1)) + (1 - holds);",  # what isn't to count is 0, which is no maximum
 )
 
 

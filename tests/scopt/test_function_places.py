@@ -47,3 +47,16 @@ def test_helpers_stand_behind_what_only_another_language_reads(condition: str) -
     source = source.replace(BEFORE, "")
     text = optimize(source.encode(), Options(autodetect=True)).text
     assert text.index(b"#endif") < text.index(b"static inline") < text.index(b"double *restrict a")
+
+
+def test_macros_replace_no_names_in_helpers() -> None:
+    """Names of parameters and of local variables are the file's to define as macros."""
+    macros = "".join(f"#define {name} 7\n" for name in ("d", "n_", "most", "share"))
+    body = BODY.replace("n >>", "n / d >>")
+    source = f"{macros}#define n 1000\ndouble a[n], b[n];\nvoid f(void)\n{{\n  int i;\n{body}}}\n"
+    text = optimize(source.encode(), Options(autodetect=True, eager=True)).text
+    assert b"scopt_threads(void)" in text
+    assert b"most_ < 2" in text
+    command = ["cc", "-fsyntax-only", "-Werror=implicit-function-declaration", "-fopenmp", "-x", "c", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
