@@ -57,7 +57,7 @@ def check_rewritten(original: Scop, rewritten: Scop, needed: Sequence[Allocation
             if not _same(original, *(one.intersect_params(rewritten.context) for one in sources)):
                 _refuse(original, f"{statement.name} gets another value in place of '{access.array}'")
     for name in sorted(affected & set(original.arrays)):
-        left = (one.left(name).intersect_params(rewritten.context) for one in (first, second))
+        left = (one.left(name, rewritten.context).intersect_params(rewritten.context) for one in (first, second))
         if not original.arrays[name].private and not next(left).is_equal(next(left)):
             _refuse(original, f"'{name}' is left with another value")
     _check_memory(original, rewritten, needed)
@@ -317,16 +317,30 @@ class _Flows(Struct, frozen=True, eq=False):
             if one.is_write and (one.array in self.affected if chained else one.array == array)
         )
 
-    def left(self, array: str) -> isl.UnionMap:
-        """``{ A[…] -> W[…] }``: the last write of each cell that gets another value than it had."""
-        writes = union_of_maps(
-            a.relation for s in self.scop.statements for a in s.accesses if a.array == array and a.is_write
-        )
-        if any(a.kind == "may-write" for s in self.scop.statements for a in s.accesses if a.array == array):
-            _refuse(self.scop, f"'{array}' may be written or not")
+    def left(self, array: str, context: isl.Set) -> isl.UnionMap:
+        """``{ A[…] -> W[…] }``: the last write of each cell that gets another value than it had, and the writes behind
+        it that may take place."""
+        writes = self.writes(array, "write")
         order = self.scop.order.intersect_domain(writes.domain())
-        last = writes.reverse().apply_range(order).lexmax().apply_range(order.reverse()).intersect(writes.reverse())
-        return union_of_maps(_changed(m, array) for m in maps_of(self.through_copies(last, array, 0)))
+        dates = writes.reverse().apply_range(order).lexmax()
+        last = dates.apply_range(order.reverse()).intersect(writes.reverse())
+        chances = self.writes(array, "may-write").intersect_params(context)
+        if chances.is_empty():
+            return union_of_maps(_changed(m, array) for m in maps_of(self.through_copies(last, array, 0)))
+        if not chances.range().is_subset(writes.range()):
+            _refuse(self.scop, f"'{array}' may be written or not")
+        order = self.scop.order.intersect_domain(chances.domain())
+        before = isl.Map.lex_gt(maps_of(dates)[0].range().get_space())
+        hidden = dates.apply_range(before).apply_range(order.reverse())
+        return self.through_copies(last.union(chances.reverse().subtract(hidden)), array, 0)
+
+    def writes(self, array: str, kind: str) -> isl.UnionMap:
+        """The cells of an array, within its extents, that statements write in any case, or as data say."""
+        sizes = trusted_sizes(self.scop.arrays[array])
+        found = (a for s in self.scop.statements for a in s.accesses if a.array == array and a.kind == kind)
+        return union_of_maps(
+            one.relation if one.relation.is_single_valued() else within_sizes(one.relation, sizes) for one in found
+        )
 
 
 def _changed(relation: isl.Map, array: str) -> isl.Map:
