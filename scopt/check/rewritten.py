@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.allocation import Allocation
+from scopt.check.last_writes import chances_behind, last_writes
 from scopt.check.memory import read_allocations
 from scopt.check.parametric import on_parameters
 from scopt.check.subscript_functions import Subscripts, base_of, function_of
@@ -320,27 +321,12 @@ class _Flows(Struct, frozen=True, eq=False):
     def left(self, array: str, context: isl.Set) -> isl.UnionMap:
         """``{ A[…] -> W[…] }``: the last write of each cell that gets another value than it had, and the writes behind
         it that may take place."""
-        writes = self.writes(array, "write")
-        order = self.scop.order.intersect_domain(writes.domain())
-        dates = writes.reverse().apply_range(order).lexmax()
-        last = dates.apply_range(order.reverse()).intersect(writes.reverse())
-        chances = self.writes(array, "may-write").intersect_params(context)
+        last, chances = last_writes(self.scop, array), chances_behind(self.scop, array, context)
+        if chances is None:
+            _refuse(self.scop, f"'{array}' may be written or not")
         if chances.is_empty():
             return union_of_maps(_changed(m, array) for m in maps_of(self.through_copies(last, array, 0)))
-        if not chances.range().is_subset(writes.range()):
-            _refuse(self.scop, f"'{array}' may be written or not")
-        order = self.scop.order.intersect_domain(chances.domain())
-        before = isl.Map.lex_gt(maps_of(dates)[0].range().get_space())
-        hidden = dates.apply_range(before).apply_range(order.reverse())
-        return self.through_copies(last.union(chances.reverse().subtract(hidden)), array, 0)
-
-    def writes(self, array: str, kind: str) -> isl.UnionMap:
-        """The cells of an array, within its extents, that statements write in any case, or as data say."""
-        sizes = trusted_sizes(self.scop.arrays[array])
-        found = (a for s in self.scop.statements for a in s.accesses if a.array == array and a.kind == kind)
-        return union_of_maps(
-            one.relation if one.relation.is_single_valued() else within_sizes(one.relation, sizes) for one in found
-        )
+        return self.through_copies(last.union(chances), array, 0)
 
 
 def _changed(relation: isl.Map, array: str) -> isl.Map:
