@@ -1,5 +1,5 @@
-"""Which writes leave the cells of an array as they are behind a SCoP: the last one of each, and those behind it that take
-place as data say."""
+"""Which writes leave the cells of an array as they are behind a SCoP: the last one of each, and those behind it of
+which data decide whether they take place."""
 
 from __future__ import annotations
 
