@@ -187,8 +187,9 @@ int main(void) {
   return 0;
 }
 """
-    source = source_of(ROWS, PARAMS) + main.encode()
+    source = source_of(ROWS + UPDATED.replace("y[i][j] =", "y[i][j] ^="), PARAMS) + main.encode()
     made = optimize(source, Options(machine=SOON)).text
     assert b"c_own" in made
+    assert b"last_own" in made
     before = run_c(source, "-O1", "-w", name="before")
     assert run_c(made, "-O1", "-w", "-fopenmp", name="after") == before
