@@ -109,8 +109,8 @@ def _sized(
     scop: Scop, array: Array, update: Update, counting: tuple[Statement, ...], inside: frozenset[str], depth: int
 ) -> Counted | None:
     relations = [a.relation for one in counting for a in one.accesses if a.array == array.name]
-    if any(one.involves_dims(IN, 0, one.dim(IN)) and _moves(one) for one in relations):
-        return None  # iterations of some loop have cells of their own
+    if any(one.involves_dims(IN, 0, one.dim(IN)) and _moves(one, depth + 1) for one in relations):
+        return None  # iterations of the nest's loop, or of one around it, have cells of their own
     found = extents(scop, relations)
     sizes = [one.value for one in found or () if isinstance(one, Const)]
     if found is None or len(sizes) < len(found) or prod(sizes) * array.type.bits // 8 > MAX_TABLE_BYTES:
@@ -125,8 +125,10 @@ def _sized(
     return Counted(array, update.operator, counting, inside, depth, tuple(sizes), often)
 
 
-def _moves(relation: isl.Map) -> bool:
-    """Whether instances reach different cells."""
+def _moves(relation: isl.Map, depth: int) -> bool:
+    """Whether iterations of the outer loops, so many of them, reach different cells. A small loop inside may, as over
+    the channels of a pixel: ``for c: count[c][value[i][c]]++``."""
+    relation = relation.project_out(IN, depth, relation.dim(IN) - depth)
     everywhere = isl.Map.from_domain_and_range(relation.domain(), relation.range())
     return not everywhere.intersect_params(relation.params()).is_subset(relation)
 

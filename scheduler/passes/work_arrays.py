@@ -195,10 +195,11 @@ def with_copies(
 ) -> Scop | None:
     """The SCoP with statements behind the loop that put what its iterations leave of an array where it belongs.
     before: the SCoP without cells of their own. inside: the new array has no more dimensions, and an iteration copies
-    at its end what later ones leave."""
+    at its end what later ones leave. Cells that data choose to write are among those that their iteration writes in any
+    case."""
     row = lines.row
     writes = union_of_maps(
-        _placed(access.relation, row, array.name) for _, access in lines.uses(array) if access.is_write
+        placed(access.relation, row, array.name) for _, access in lines.uses(array) if access.kind == "write"
     )
     order = before.order.intersect_domain(writes.domain())
     last = writes.reverse().apply_range(order).lexmax().apply_range(order.reverse()).intersect(writes.reverse())
@@ -239,7 +240,7 @@ def _reaching(domain: isl.Set, rank: int, array: str) -> isl.Map:
     return every.project_out(OUT, 0, every.dim(OUT) - rank).set_tuple_name(OUT, array)
 
 
-def _placed(relation: isl.Map, row: int, name: str) -> isl.Map:
+def placed(relation: isl.Map, row: int, name: str) -> isl.Map:
     """``{ S[o, i, …] -> A[o, subscripts] }``: cells in each execution of the loop."""
     outer = relation.domain().identity().reset_tuple_id(OUT)
     outer = outer.project_out(OUT, row, outer.dim(OUT) - row)

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.allocation import Allocation
+from scopt.check.last_writes import chances_behind, last_writes
 from scopt.check.memory import read_allocations
 from scopt.check.parametric import on_parameters
 from scopt.check.subscript_functions import Subscripts, base_of, function_of
@@ -57,7 +58,7 @@ def check_rewritten(original: Scop, rewritten: Scop, needed: Sequence[Allocation
             if not _same(original, *(one.intersect_params(rewritten.context) for one in sources)):
                 _refuse(original, f"{statement.name} gets another value in place of '{access.array}'")
     for name in sorted(affected & set(original.arrays)):
-        left = (one.left(name).intersect_params(rewritten.context) for one in (first, second))
+        left = (one.left(name, rewritten.context).intersect_params(rewritten.context) for one in (first, second))
         if not original.arrays[name].private and not next(left).is_equal(next(left)):
             _refuse(original, f"'{name}' is left with another value")
     _check_memory(original, rewritten, needed)
@@ -317,16 +318,15 @@ class _Flows(Struct, frozen=True, eq=False):
             if one.is_write and (one.array in self.affected if chained else one.array == array)
         )
 
-    def left(self, array: str) -> isl.UnionMap:
-        """``{ A[…] -> W[…] }``: the last write of each cell that gets another value than it had."""
-        writes = union_of_maps(
-            a.relation for s in self.scop.statements for a in s.accesses if a.array == array and a.is_write
-        )
-        if any(a.kind == "may-write" for s in self.scop.statements for a in s.accesses if a.array == array):
+    def left(self, array: str, context: isl.Set) -> isl.UnionMap:
+        """``{ A[…] -> W[…] }``: the last write of each cell that gets another value than it had, and the writes behind
+        it that may take place."""
+        last, chances = last_writes(self.scop, array), chances_behind(self.scop, array, context)
+        if chances is None:
             _refuse(self.scop, f"'{array}' may be written or not")
-        order = self.scop.order.intersect_domain(writes.domain())
-        last = writes.reverse().apply_range(order).lexmax().apply_range(order.reverse()).intersect(writes.reverse())
-        return union_of_maps(_changed(m, array) for m in maps_of(self.through_copies(last, array, 0)))
+        if chances.is_empty():
+            return union_of_maps(_changed(m, array) for m in maps_of(self.through_copies(last, array, 0)))
+        return self.through_copies(last.union(chances), array, 0)
 
 
 def _changed(relation: isl.Map, array: str) -> isl.Map:

@@ -53,6 +53,17 @@ for (i = 0; i < n; i++) {
     y[i][j] = (unsigned char)(last[j] + last[j - 1]);
 }"""
 
+# data say which cells get other values, of those that have all got one
+UPDATED = """
+for (i = 0; i < n; i++) {
+  for (j = 0; j < 600; j++)
+    last[j] = x[i][j];
+  for (k = 0; k < m; k++)
+    last[x[i][k]] = (last[x[i][k]] * 3 + k) % 256;
+  for (j = 0; j < 600; j++)
+    y[i][j] = (unsigned char)last[j];
+}"""
+
 # blocks that straight code, which is a statement, sets where iterators say so, the rest beside; the first one anyway
 BLOCKS = """
 for (i = 0; i < n; i++) {
@@ -143,6 +154,19 @@ def test_each_cell_is_left_by_the_last_iteration_that_writes_it() -> None:
     assert rewriting_fault(scop, Expansion(replace(found.scop, statements=every), {})) is not None
 
 
+def test_data_may_say_which_cells_are_written_among_those_that_are_anyway() -> None:
+    scop = scop_of(UPDATED, PARAMS)
+    found = own_arrays(scop, dependences(scop), SOON)
+    assert found is not None
+    assert rewriting_fault(scop, Expansion(found.scop, {})) is None
+    copies = [one for one in found.scop.statements if one.name.endswith("_last")]
+    every = tuple(one for one in found.scop.statements if one not in copies)
+    assert rewriting_fault(scop, Expansion(replace(found.scop, statements=every), {})) is not None
+    shared = tuple(scop.statement("S1") if one.name == "S1" else one for one in found.scop.statements)
+    assert rewriting_fault(scop, Expansion(replace(found.scop, statements=shared), {})) is not None
+    assert not has_own(UPDATED.replace("j = 0; j < 600", "j = 1; j < 600"))
+
+
 def test_arrays_are_left_as_they_were(run_c: RunC) -> None:
     main = """
 #include <stdio.h>
@@ -163,8 +187,9 @@ int main(void) {
   return 0;
 }
 """
-    source = source_of(ROWS, PARAMS) + main.encode()
+    source = source_of(ROWS + UPDATED.replace("y[i][j] =", "y[i][j] ^="), PARAMS) + main.encode()
     made = optimize(source, Options(machine=SOON)).text
     assert b"c_own" in made
+    assert b"last_own" in made
     before = run_c(source, "-O1", "-w", name="before")
     assert run_c(made, "-O1", "-w", "-fopenmp", name="after") == before
