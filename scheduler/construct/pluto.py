@@ -13,7 +13,7 @@ from math import inf
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from scopt.poly.ilp import Program, lexmin
+from scopt.poly.ilp import Program, improves, lexmin
 from scopt.scheduler.base import UNSCHEDULED
 from scopt.scheduler.constraints.coincidence import coincident
 from scopt.scheduler.constraints.contiguity import small
@@ -96,8 +96,7 @@ class PlutoStrategy(Struct, frozen=True):
         distances = len(draft.objectives)
         if known is not None:
             # The last objective takes longest where signs are to be chosen: only for a row that is wanted.
-            point = lexmin(program := draft.program())
-            if point is None or _values(program, point) >= known:
+            if not improves(draft.program(), known):
                 return None
         small(draft, step, self.penalties)
         if wish.progression and bounds.negative:
