@@ -80,6 +80,8 @@ class Fusion:
         self.around: list[tuple[isl.UnionSet, isl.MultiUnionPwAff | None]] = []
         # By access and the number of its statement's dates.
         self.rows: dict[tuple[str, int, int], tuple[tuple[str, bool], isl.UnionMap]] = {}
+        # Neighbours that stay two loops, by their `id`.
+        self.refused: dict[tuple[int, int], tuple[Tree, Tree]] = {}
 
     def visit(self, tree: Tree, prefix: isl.MultiUnionPwAff | None) -> Tree:
         """Fuse below; prefix: the schedule dimensions outside."""
@@ -120,8 +122,10 @@ class Fusion:
         if position is None or not isinstance(last, Band):
             return None
         first, before, behind = parts[position], list[Tree](), list[Tree]()
-        together = self.together(first, last, prefix)
+        asked = id(first), id(last)
+        together = None if asked in self.refused else self.together(first, last, prefix)
         if together is None:
+            self.refused[asked] = first, last
             return None
         for leaf in parts[position + 1 :]:
             if all(self.independent(one, leaf, prefix) for one in (first, *behind)):

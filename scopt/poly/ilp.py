@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from math import ceil
 from typing import Any
 
@@ -290,8 +291,9 @@ def _loaded(program: Program) -> Any:
     np.cumsum([len(row.terms) for row in rows], out=starts[1:])
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     model.a_matrix_.start_ = starts
-    model.a_matrix_.index_ = np.array([column for row in rows for column, _ in row.terms], dtype=np.int32)
-    model.a_matrix_.value_ = np.array([factor for row in rows for _, factor in row.terms], dtype=np.float64)
+    flat = [*chain.from_iterable(chain.from_iterable(row.terms for row in rows))]
+    model.a_matrix_.index_ = np.array(flat[::2], dtype=np.int32)
+    model.a_matrix_.value_ = np.array(flat[1::2], dtype=np.float64)
     model.integrality_ = [highspy.HighsVarType.kInteger] * len(program.columns)
     solver = quiet_solver()
     for name, value in _settings():

@@ -91,10 +91,12 @@ class _Part(Struct, frozen=True, eq=False):
 
 
 class Functions(Struct, frozen=True, eq=False):
-    """Schedule dimensions, looked at by statement. parts: by statement, as far as somebody has asked."""
+    """Schedule dimensions, looked at by statement. everywhere: for instances that don't have them, too (see `total`).
+    parts: by statement, as far as somebody has asked."""
 
     classes: Classes
     each: tuple[isl.UnionPwAff, ...]
+    everywhere: bool = False
     parts: dict[str, _Part] = field(default_factory=dict)
 
     def of(self, name: str, space: isl.Space) -> _Part:
@@ -102,6 +104,7 @@ class Functions(Struct, frozen=True, eq=False):
         if name not in self.parts:
             to_one = space.from_domain().add_dims(OUT, 1)
             own = tuple(one.extract_pw_aff(to_one) for one in self.each)
+            own = tuple(map(total, own)) if self.everywhere else own
             key = tuple(self.classes.number(isl.Map.from_pw_aff(one)) for one in own)
             self.parts[name] = _Part(own, key)
         return self.parts[name]
@@ -137,8 +140,10 @@ class Agreement(Struct, frozen=True, eq=False):
     known: dict[int, Functions] = field(default_factory=dict)
 
     @staticmethod
-    def of(classes: Classes, domain: isl.UnionSet, same: Iterable[isl.UnionPwAff]) -> Agreement:
-        return Agreement(classes, Instances.of(classes, domain), Functions(classes, tuple(same)))
+    def of(
+        classes: Classes, domain: isl.UnionSet, same: Iterable[isl.UnionPwAff], *, everywhere: bool = False
+    ) -> Agreement:
+        return Agreement(classes, Instances.of(classes, domain), Functions(classes, tuple(same), everywhere))
 
     def within(self, domain: isl.UnionSet) -> Agreement:
         """The same among fewer instances."""
