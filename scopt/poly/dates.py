@@ -32,14 +32,21 @@ def with_dates(relation: isl.Map, first: isl.UnionMap, second: isl.UnionMap) -> 
 
 @of_same(8)
 def _by_space(dates: isl.UnionMap) -> dict[isl.Space, isl.UnionMap]:
-    """Those of each statement, as far as somebody has asked."""
-    return {}
+    """Those of each statement, by the space of its instances."""
+    found: dict[isl.Space, isl.UnionMap] = {}
+
+    def add(relation: isl.Map) -> None:
+        space, one = relation.get_space().domain(), isl.UnionMap.from_map(relation)
+        found[space] = found[space].union(one) if space in found else one
+
+    dates.foreach_map(add)
+    return found
 
 
 def _of(dates: isl.UnionMap, space: isl.Space) -> isl.UnionMap:
     """The dates of one statement's instances."""
     known = _by_space(dates)
-    if space not in known:
+    if space not in known:  # other parameters, or none of its instances
         known[space] = dates.intersect_domain(isl.UnionSet.from_set(isl.Set.universe(space)))
     return known[space]
 

@@ -25,7 +25,7 @@ from scopt.poly.row_choice import LinearRow, RowBlock, RowChoice, Terms
 
 __all__ = ["Column", "LinearRow", "Program", "Terms", "highs_lexmin", "improves", "isl_lexmin", "lexmin"]
 
-# By how much HiGHS may be wrong about a minimum that is an integer.
+# By how much HiGHS may be wrong about a minimum that is an integer, for each unit of it.
 _TOLERANCE = 1e-6
 
 
@@ -134,15 +134,16 @@ def _by_relaxation(program: Program, choice: RowChoice) -> tuple[bool, tuple[int
             return True, None
         if point is None:
             return False, None
-        _limit(solver, objective, ceil(float(cost @ point) - _TOLERANCE))
+        least = float(cost @ point)
+        _limit(solver, objective, ceil(least - _TOLERANCE * max(1.0, abs(least))))
     cost = _costs(program, program.objectives[-1])
     if _least_relaxed(choice, solver, cost)[0] == highspy.HighsModelStatus.kInfeasible:
         return fixed, None
     _set_integrality(solver, program, highspy.HighsVarType.kInteger)
-    status, least = _least(program, choice, solver, cost)
+    status, found = _least(program, choice, solver, cost)
     if status == highspy.HighsModelStatus.kInfeasible:
         return fixed, None
-    return least is not None, least
+    return found is not None, found
 
 
 def _least_relaxed(choice: RowChoice, solver: Any, cost: Any) -> tuple[Any, Any]:

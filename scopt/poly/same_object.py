@@ -19,7 +19,7 @@ def of_same(most: int) -> Callable[[Callable[Concatenate[T, P], R]], Callable[Co
     def keeping(ask: Callable[Concatenate[T, P], R]) -> Callable[Concatenate[T, P], R]:
         known: dict[tuple[object, ...], tuple[T, R]] = {}
 
-        def answer(thing: T, *more: P.args, **named: P.kwargs) -> R:
+        def answer(thing: T, /, *more: P.args, **named: P.kwargs) -> R:
             key = (id(thing), more, *named.items())
             found = known.get(key)
             if found is None:
