@@ -8,6 +8,7 @@ What there is to gain are the loops around it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -50,7 +51,7 @@ def with_whole_runs(
         total -= _length(run) - 1
     if not chosen:
         return items, frozenset()
-    used = _Uses(items)
+    used = _Uses.of(items)
     blocks: list[Any] = []
 
     def block(node: ir.Compound) -> ir.Compound:
@@ -205,16 +206,22 @@ class _Finder(Struct, frozen=True, eq=False):
 
 
 class _Uses(Struct, frozen=True, eq=False):
-    """What a region's statements name."""
+    """What a region's statements name. counts: how often, by name."""
 
     items: tuple[Any, ...]
+    counts: Counter[str]
+
+    @staticmethod
+    def of(items: tuple[Any, ...]) -> _Uses:
+        return _Uses(items, _mentions(items))
 
     def apart(self, run: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Declarations in front of a run, of names that others use too, and the run without them."""
         before: list[Any] = []
         inner: list[Any] = []
+        own = _mentions(run)
         for item in run:
-            if not isinstance(item, ir.Decl) or _mentions(item.name, run) == _mentions(item.name, self.items):
+            if not isinstance(item, ir.Decl) or own[item.name] == self.counts[item.name]:
                 inner.append(item)
                 continue
             before.append(changed(item, init=None))
@@ -223,5 +230,5 @@ class _Uses(Struct, frozen=True, eq=False):
         return before, inner
 
 
-def _mentions(name: str, items: Sequence[Any]) -> int:
-    return sum(isinstance(one, ir.ID) and one.name == name for one in walk(*items))
+def _mentions(items: Sequence[Any]) -> Counter[str]:
+    return Counter(one.name for one in walk(*items) if isinstance(one, ir.ID))

@@ -226,6 +226,7 @@ class Draft(Struct):
     _first: dict[str, int] = field(default_factory=dict)
     _magnitudes: dict[int, int] = field(default_factory=dict)
     _added: set[tuple[object, ...]] = field(default_factory=set)
+    _own: dict[LinearRow, None] = field(default_factory=dict)
     known: Known = field(default_factory=Known)
     blocks: list[RowBlock] = field(default_factory=list)
 
@@ -259,7 +260,8 @@ class Draft(Struct):
 
     def add(self, terms: Terms, constant: int = 0, *, equality: bool = False) -> None:
         """The same with terms in the order of their columns, none of them 0."""
-        self.rows[LinearRow(terms, constant, equality)] = None
+        row = LinearRow(terms, constant, equality)
+        self.rows[row] = self._own[row] = None
 
     def add_known(self, what: tuple[object, ...], rows: Iterable[LinearRow]) -> None:
         """Add what may have been found before. what: says it of all the rows, of points that `delays` was told of."""
@@ -313,7 +315,7 @@ class Draft(Struct):
         known: dict[LinearRow, None] = {}
         for block in self.blocks:
             known.update(block.rows)
-        return (*self.blocks, RowBlock(row for row in self.rows if row not in known))
+        return (*self.blocks, RowBlock(row for row in self._own if row not in known))
 
     def solution(self, point: Sequence[int]) -> dict[str, Row]:
         """The statements' schedule rows of a solution."""

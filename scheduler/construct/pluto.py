@@ -13,7 +13,7 @@ from math import inf
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from scopt.poly.ilp import Program, lexmin
+from scopt.poly.ilp import Program, improves, lexmin
 from scopt.scheduler.base import UNSCHEDULED
 from scopt.scheduler.constraints.coincidence import coincident
 from scopt.scheduler.constraints.contiguity import small
@@ -94,11 +94,9 @@ class PlutoStrategy(Struct, frozen=True):
         draft = self._constrained(step, wish, bounds, shared, zero=bounds.negative and known is None and not wish.far)
         coincident(draft, local)
         distances = len(draft.objectives)
-        if known is not None:
-            # The last objective takes longest where signs are to be chosen: only for a row that is wanted.
-            point = lexmin(program := draft.program())
-            if point is None or _values(program, point) >= known:
-                return None
+        # The last objective takes longest where signs are to be chosen: only for a row that is wanted.
+        if known is not None and not improves(draft.program(), known):
+            return None
         small(draft, step, self.penalties)
         if wish.progression and bounds.negative:
             progressing_in_sizes(draft, step)

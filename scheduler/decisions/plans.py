@@ -25,7 +25,7 @@ from scopt.scheduler.decisions.merged_groups import may_stand_together, with_lin
 from scopt.scheduler.decisions.reading_ahead import CarryingLoop
 from scopt.scheduler.decisions.small_loops import is_short_always, values_of_member
 from scopt.scheduler.influence.honoured import wished_member, wished_members
-from scopt.scheduler.locality.strides import Strides, interleaved, linear_schedule, strides
+from scopt.scheduler.locality.strides import LinearSchedule, Strides, interleaved, linear_schedule, strides
 from scopt.scheduler.locality.tile_reuse import has_far_reuse
 
 # What a loop loses as the vector loop that is too short for vectors: more than strides can gain.
@@ -106,7 +106,7 @@ class Planner(Struct, frozen=True, eq=False):
         schedule = linear_schedule(self.scop, node)
         carried = tuple(not node.band_member_get_coincident(k) for k in range(width))
         walks = tuple(strides(self.scop, schedule, k) for k in range(width))
-        groupings = [self.grouping(node, k) for k in range(width)]
+        groupings = [self.grouping(node, k, schedule) for k in range(width)]
         wished = wished_member(self.scop, node, self.loops, "vector")
         stubs = [k for k in range(width) if k != wished and self.is_stub(node, k)]
         groupings = [one.bound if k in stubs else one for k, one in enumerate(groupings)]
@@ -257,8 +257,9 @@ class Planner(Struct, frozen=True, eq=False):
         names = (part.get_tuple_name() for some in parts for part in sets_of(some))
         return all(takes_vectors(self.scop.statement(name).body) for name in names)
 
-    def grouping(self, node: isl.ScheduleNode, vector: int) -> Grouping:
-        """The statement groups of an innermost loop over `vector`: distributed where legal."""
+    def grouping(self, node: isl.ScheduleNode, vector: int, schedule: LinearSchedule | None = None) -> Grouping:
+        """The statement groups of an innermost loop over `vector`: distributed where legal. schedule: the node's, if it
+        is known."""
         parts = leaf_parts(node.child(0)) or [node.get_domain()]
         partial = node.band_get_partial_schedule()
         member = partial.get_at(vector)
@@ -282,7 +283,7 @@ class Planner(Struct, frozen=True, eq=False):
             order = topological(parts, inner(self.dependences.must))
         if len(parts) > 1 and not distributable(parts, order, self.dependences, node):
             order = [list(range(len(parts)))]
-        lines = self.lines(node, vector)
+        lines = self.lines(node, vector, schedule or linear_schedule(self.scop, node))
 
         def is_free(domain: isl.UnionSet) -> bool:
             return self.carried(inside.within(domain), member) == ((), ())
@@ -317,13 +318,10 @@ class Planner(Struct, frozen=True, eq=False):
             ),
         )
 
-    def lines(self, node: isl.ScheduleNode, vector: int) -> dict[str, frozenset[str]]:
+    def lines(self, node: isl.ScheduleNode, vector: int, schedule: LinearSchedule) -> dict[str, frozenset[str]]:
         """What a loop over `vector` gets whole cache lines of for a part of their cells, by statement: arrays in steps,
         of records that cells stand in, and structures of members."""
-        schedule, names = (
-            linear_schedule(self.scop, node),
-            {str(part.get_tuple_name()) for part in sets_of(node.get_domain())},
-        )
+        names = {str(part.get_tuple_name()) for part in sets_of(node.get_domain())}
         found, record = {}, max(RECORD_BYTES, self.options.machine.cache(1).line)
         for name in names:
             whole = (_structures_of(self.scop.arrays[access.array]) for access in self.scop.statement(name).accesses)

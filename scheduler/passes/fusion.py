@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import islpy as isl
 
-from scopt.ir.scop import Scop
+from scopt.ir.scop import Access, Scop
 from scopt.machine.costs import MOST_STEP
 from scopt.poly.bands import Ordered, distances, functions_of, nonnegative
 from scopt.poly.first_best import is_first_best
@@ -78,6 +78,10 @@ class Fusion:
         self.loops = source_loops(scop)
         # The loops around what is visited: their instances, and the dimensions outside of the last member.
         self.around: list[tuple[isl.UnionSet, isl.MultiUnionPwAff | None]] = []
+        # By access and the number of its statement's dates.
+        self.rows: dict[tuple[str, int, int], tuple[tuple[str, bool], isl.UnionMap]] = {}
+        # Neighbours that stay two loops, by their `id`.
+        self.refused: dict[tuple[int, int], tuple[Tree, Tree]] = {}
 
     def visit(self, tree: Tree, prefix: isl.MultiUnionPwAff | None) -> Tree:
         """Fuse below; prefix: the schedule dimensions outside."""
@@ -118,8 +122,10 @@ class Fusion:
         if position is None or not isinstance(last, Band):
             return None
         first, before, behind = parts[position], list[Tree](), list[Tree]()
-        together = self.together(first, last, prefix)
+        asked = id(first), id(last)
+        together = None if asked in self.refused else self.together(first, last, prefix)
         if together is None:
+            self.refused[asked] = first, last
             return None
         for leaf in parts[position + 1 :]:
             if all(self.independent(one, leaf, prefix) for one in (first, *behind)):
@@ -245,21 +251,31 @@ class Fusion:
     def accessed(self, dates: isl.UnionMap) -> dict[tuple[str, bool], isl.UnionMap]:
         """``{ [date] -> A[row] }`` by array, or structure, with an access in a loop; of vectors, the cells, or
         records of so many cells as an access steps by. Those by which dates walk along all rows are apart."""
-        names = {str(relation.get_tuple_name(isl.dim_type.in_)) for relation in maps_of(dates)}
+        own = {str(one.get_tuple_name(isl.dim_type.in_)): one for one in maps_of(dates)}
         found: dict[tuple[str, bool], isl.UnionMap] = {}
         for statement in self.scop.statements:
-            for access in statement.accesses if statement.name in names else ():
-                within = self.scop.arrays[access.array].within
-                rows, last = access.relation, access.relation.dim(OUT) - 1
-                if last > 0:
-                    rows = rows.project_out(OUT, last, 1).set_tuple_name(OUT, access.array)
-                elif last == 0:
-                    rows = _records(rows)
-                cells = _dated(dates, rows)
-                along = last > 0 and not within and not _is_told(cells) and _is_told(_dated(dates, access.relation))
-                key = within or access.array, along
+            if statement.name not in own:
+                continue
+            number = self.dependences.classes.number(own[statement.name])
+            for position, access in enumerate(statement.accesses):
+                asked = statement.name, position, number
+                if asked not in self.rows:
+                    self.rows[asked] = self.accessed_rows(access, isl.UnionMap.from_map(own[statement.name]))
+                key, cells = self.rows[asked]
                 found[key] = found[key].union(cells) if key in found else cells
         return found
+
+    def accessed_rows(self, access: Access, dates: isl.UnionMap) -> tuple[tuple[str, bool], isl.UnionMap]:
+        """What `accessed` has of one access, for the dates of its statement."""
+        within = self.scop.arrays[access.array].within
+        rows, last = access.relation, access.relation.dim(OUT) - 1
+        if last > 0:
+            rows = rows.project_out(OUT, last, 1).set_tuple_name(OUT, access.array)
+        elif last == 0:
+            rows = _records(rows)
+        cells = _dated(dates, rows)
+        along = last > 0 and not within and not _is_told(cells) and _is_told(_dated(dates, access.relation))
+        return (within or access.array, along), cells
 
     def is_leaf(self, band: Band) -> bool:
         """Whether a nest has no bands in sequences inside: such a one may be better off alone."""

@@ -7,6 +7,7 @@ carries nothing by itself would have to be skewed, or split.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 
 import islpy as isl
@@ -49,7 +50,7 @@ def _parts(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> Parts | 
     every = sets_of(domain)
     if not carrying or len(every) < 2:
         return None
-    alone = [one for one in every if _runs_once(node, one)]
+    alone = _running_once(node, every)
     if not alone or len(alone) == len(every):
         return None
     found = _divided(scop, dependences, node, [isl.UnionSet.from_set(one) for one in alone])
@@ -67,7 +68,9 @@ def _nests(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> Parts | 
     if node.band_n_member() > 1 or node.band_member_get_coincident(0):
         return None
     every = sets_of(node.get_domain())
-    alone = [one for one in every if _runs_once(node, one)]
+    if len(every) < 2:
+        return None
+    alone = _running_once(node, every)
     inside = {
         str(part.get_tuple_name())
         for inner in walk(node.child(0))
@@ -82,8 +85,7 @@ def _nests(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> Parts | 
 def _by_iteration(node: isl.ScheduleNode, alone: list[isl.Set]) -> list[isl.UnionSet]:
     """Statements that run in one iteration of a loop, those of the same one together."""
     groups: list[tuple[isl.UnionMap, isl.UnionSet]] = []
-    for one in map(isl.UnionSet.from_set, alone):
-        iteration = _iterations(node, one)
+    for one, iteration in zip(map(isl.UnionSet.from_set, alone), _iterations(node, alone), strict=True):
         for k, (others, group) in enumerate(groups):
             both = others.union(iteration)
             if both.is_single_valued():
@@ -113,16 +115,16 @@ def _divided(scop: Scop, dependences: Ordered, node: isl.ScheduleNode, alone: li
     return front, united(kept), behind
 
 
-def _runs_once(node: isl.ScheduleNode, instances: isl.Set) -> bool:
-    """Whether a statement runs in one iteration of a band, each time that the loops around come to it."""
-    return bool(_iterations(node, isl.UnionSet.from_set(instances)).is_single_valued())
+def _running_once(node: isl.ScheduleNode, every: list[isl.Set]) -> list[isl.Set]:
+    """The statements that run in one iteration of a band, each time that the loops around come to it."""
+    return [one for one, found in zip(every, _iterations(node, every), strict=True) if found.is_single_valued()]
 
 
-def _iterations(node: isl.ScheduleNode, instances: isl.UnionSet) -> isl.UnionMap:
-    """The iterations of a band that instances run in, by what the loops around stand at."""
-    around = node.get_prefix_schedule_union_map().intersect_domain(instances)
-    values = node.band_get_partial_schedule_union_map().intersect_domain(instances)
-    return around.reverse().apply_range(values)
+def _iterations(node: isl.ScheduleNode, every: list[isl.Set]) -> Iterator[isl.UnionMap]:
+    """The iterations of a band that each statement runs in, by what the loops around stand at."""
+    around, values = node.get_prefix_schedule_union_map(), node.band_get_partial_schedule_union_map()
+    for one in map(isl.UnionSet.from_set, every):
+        yield around.intersect_domain(one).reverse().apply_range(values.intersect_domain(one))
 
 
 def _apart(

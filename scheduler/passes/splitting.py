@@ -14,7 +14,7 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt.ir.scop import Scop
-from scopt.poly.bands import Ordered, active, band_nodes, distances, with_properties_below, zero
+from scopt.poly.bands import Ordered, active, agreeing_at, band_nodes, distances, with_properties_below, zero
 from scopt.poly.isl_utils import joined, maps_of, sets_of
 from scopt.poly.restructure import filters_of, has_inner_bands, reordered
 from scopt.scheduler.decisions.small_loops import span
@@ -135,8 +135,9 @@ class _Splitter(Struct, frozen=True, eq=False):
         value = isl.UnionMap.from_union_pw_aff(partial.get_at(member))
         around = _prefix(node, [partial.get_at(k) for k in range(outer)])
         pairs = self.dependences.must
+        place = agreeing_at(node, self.dependences)
         for name, some in self.dependences.reuse.items():
-            if not zero(distances(active(self.dependences.ranges[name], node), partial.get_at(member))):
+            if not place.moves(self.dependences.ranges[name], partial.get_at(member)).zero:
                 pairs = pairs.union(some)  # else iterations have copies of their own
         pairs = active(pairs, node)
         for k in range(outer):

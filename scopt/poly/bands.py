@@ -86,23 +86,19 @@ def active(pairs: isl.UnionMap, node: isl.ScheduleNode) -> isl.UnionMap:
     inside = pairs.intersect_domain(domain).intersect_range(domain)
     if node.get_schedule_depth() == 0 or inside.is_empty():
         return inside
-    return inside.eq_at_multi_union_pw_aff(joined(_outside(node)))
+    outside = functions_of(node.get_prefix_schedule_multi_union_pw_aff())
+    return inside.eq_at_multi_union_pw_aff(joined([*map(everywhere, outside)]))
 
 
 def agreeing_at(node: isl.ScheduleNode, dependences: Ordered, members: Iterable[isl.UnionPwAff] = ()) -> Agreement:
     """What `active` leaves of any pairs, to be asked about. members: in which they agree, too."""
-    same = _outside(node) if node.get_schedule_depth() else ()
-    return Agreement.of(dependences.classes, node.get_domain().coalesce(), (*same, *map(everywhere, members)))
+    same = functions_of(node.get_prefix_schedule_multi_union_pw_aff()) if node.get_schedule_depth() else ()
+    return Agreement.of(dependences.classes, node.get_domain().coalesce(), (*same, *members), everywhere=True)
 
 
 def functions_of(schedule: isl.MultiUnionPwAff) -> tuple[isl.UnionPwAff, ...]:
     """The dimensions of a schedule."""
     return tuple(schedule.get_at(k) for k in range(schedule.dim(OUT)))
-
-
-def _outside(node: isl.ScheduleNode) -> tuple[isl.UnionPwAff, ...]:
-    """The dimensions around a node, for questions about the instances that reach it."""
-    return tuple(map(everywhere, functions_of(node.get_prefix_schedule_multi_union_pw_aff())))
 
 
 def distances(pairs: isl.UnionMap, member: isl.UnionPwAff) -> isl.Set | None:

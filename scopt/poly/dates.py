@@ -11,6 +11,7 @@ from collections.abc import Callable
 import islpy as isl
 
 from scopt.poly.isl_utils import OUT, compact, maps_of, union_of_maps
+from scopt.poly.same_object import of_same
 
 
 def dated(relation: isl.Map, dates: isl.UnionMap) -> list[isl.Map]:
@@ -25,11 +26,29 @@ def dated(relation: isl.Map, dates: isl.UnionMap) -> list[isl.Map]:
 def with_dates(relation: isl.Map, first: isl.UnionMap, second: isl.UnionMap) -> list[isl.Map]:
     """Pairs of instances as `dated` has them, with dates of their own for sources (first) and for sinks (second)."""
     # A product of dates with the pairs put in: dates of each end by itself would have all of the pairs' pieces.
-    space = relation.get_space()
-    of_source = first.intersect_domain(isl.UnionSet.from_set(isl.Set.universe(space.domain())))
-    of_sink = second.intersect_domain(isl.UnionSet.from_set(isl.Set.universe(space.range())))
-    found = of_source.product(of_sink).intersect_domain(isl.UnionSet.from_set(relation.wrap()))
-    return maps_of(found)
+    pairs, space = isl.UnionSet.from_set(relation.wrap()), relation.get_space()
+    return maps_of(_of(first, space.domain()).product(_of(second, space.range())).intersect_domain(pairs))
+
+
+@of_same(8)
+def _by_space(dates: isl.UnionMap) -> dict[isl.Space, isl.UnionMap]:
+    """Those of each statement, by the space of its instances."""
+    found: dict[isl.Space, isl.UnionMap] = {}
+
+    def add(relation: isl.Map) -> None:
+        space, one = relation.get_space().domain(), isl.UnionMap.from_map(relation)
+        found[space] = found[space].union(one) if space in found else one
+
+    dates.foreach_map(add)
+    return found
+
+
+def _of(dates: isl.UnionMap, space: isl.Space) -> isl.UnionMap:
+    """The dates of one statement's instances."""
+    known = _by_space(dates)
+    if space not in known:  # other parameters, or none of its instances
+        known[space] = dates.intersect_domain(isl.UnionSet.from_set(isl.Set.universe(space)))
+    return known[space]
 
 
 def date_length(joint: isl.Map) -> int:

@@ -344,4 +344,4 @@ def _rows(matrix: isl.Mat) -> list[Row]:
 
 
 def _integer(value: isl.Val) -> int:
-    return int(str(value)) if not value.is_int() or value.abs().ge(isl.Val(1 << 40)) else int(value.get_num_si())
+    return int(value.to_str())

@@ -110,7 +110,7 @@ class _Checked(Struct, frozen=True, eq=False):
         """The same for any two dependences whose pairs are in order, or aren't, together."""
         between = self.own.between(dependence.source, dependence.sink)
         ends = between if between is not None else (dependence.source, dependence.sink)
-        return self.classes.number(dependence.relation), ends
+        return self.classes.lasting(dependence.relation), ends
 
     def common_depth(self, flows: Sequence[Dependence]) -> int:
         """In how many leading dimensions all pairs agree."""

@@ -11,6 +11,7 @@ from typing import cast
 import islpy as isl
 
 from scopt.poly.isl_utils import IN
+from scopt.poly.same_object import of_same
 
 # Whole numbers in it are ints, which are computed with ten times as fast, and divided by `quotient` alone.
 Vector = tuple[Fraction, ...]
@@ -42,6 +43,7 @@ def affine_row(function: isl.PwAff, parameters: Sequence[str]) -> tuple[int, ...
     return tuple(int(value) for value in row) if all(value.denominator == 1 for value in row) else None
 
 
+@of_same(4096)
 @lru_cache(maxsize=2048)
 def affine_rows(relation: isl.Map, parameters: tuple[str, ...] | None = None) -> tuple[tuple[int, ...] | None, ...]:
     """The `affine_row` of each subscript, over all parameters that the relation has if nobody says which."""
@@ -107,6 +109,7 @@ def dot(a: Vector, b: Vector) -> Fraction:
     return sum((x * y for x, y in zip(a, b, strict=True) if x and y), whole(0))
 
 
+@of_same(4096)
 @lru_cache(maxsize=2048)
 def subscript_rows(relation: isl.Map) -> tuple[Vector, ...] | None:
     """One coefficient vector a subscript, over the statement's iterators; None where a subscript isn't affine (whole
@@ -132,6 +135,7 @@ def subscript_moves(relation: isl.Map, direction: Vector) -> Vector | None:
     return _piecewise_moves(relation, direction) if all(step.denominator == 1 for step in direction) else None
 
 
+@of_same(4096)
 @lru_cache(maxsize=2048)
 def _piecewise_moves(relation: isl.Map, direction: Vector) -> Vector | None:
     """The same for whole steps where a subscript isn't affine."""

@@ -27,20 +27,30 @@ class Moves(Struct, frozen=True):
 
 
 class Piece(Struct, frozen=True, eq=False):
-    """The pairs between two statements. number: of their class."""
+    """The pairs between two statements. number: of their class. first, last: the spaces of their instances."""
 
     source: str
     sink: str
     relation: isl.Map
     number: int
+    first: isl.Space
+    last: isl.Space
+
+    @staticmethod
+    def of(classes: Classes, relation: isl.Map) -> Piece:
+        space = relation.get_space()
+        names = str(relation.get_tuple_name(IN)), str(relation.get_tuple_name(OUT))
+        return Piece(*names, relation, classes.number(relation), space.domain(), space.range())
 
 
 class Classes(Struct, frozen=True, eq=False):
     """What is known of the pairs of one SCoP. numbers: of sets and maps that differ in names of tuples alone, by hash;
-    pieces: of unions, by their `id`, with the unions themselves; moves, facts: answers by the numbers of all that they
-    follow from; pairs, equal: by these and the names of their ends."""
+    known: of some of them, by their `id`, with the maps themselves; pieces: of unions, by their `id`, with the unions
+    themselves; moves, facts: answers by the numbers of all that they follow from; pairs, equal: by these and the names
+    of their ends."""
 
     numbers: dict[int, list[tuple[isl.Map, int]]] = field(default_factory=dict)
+    known: dict[int, tuple[isl.Map, int]] = field(default_factory=dict)
     pieces: dict[int, tuple[isl.UnionMap, tuple[Piece, ...]]] = field(default_factory=dict)
     moves: dict[tuple[object, ...], Moves] = field(default_factory=dict)
     facts: dict[tuple[object, ...], bool] = field(default_factory=dict)
@@ -59,13 +69,16 @@ class Classes(Struct, frozen=True, eq=False):
         alike.append((bare, self.count[0]))
         return self.count[0]
 
+    def lasting(self, relation: isl.Map) -> int:
+        """The same of one that is asked about again."""
+        if id(relation) not in self.known:
+            self.known[id(relation)] = relation, self.number(relation)
+        return self.known[id(relation)][1]
+
     def pieces_of(self, pairs: isl.UnionMap) -> tuple[Piece, ...]:
         """The pairs by the statements that they are between."""
         if id(pairs) not in self.pieces:
-            found = tuple(
-                Piece(str(one.get_tuple_name(IN)), str(one.get_tuple_name(OUT)), one, self.number(one))
-                for one in maps_of(pairs)
-            )
+            found = tuple(Piece.of(self, one) for one in maps_of(pairs))
             self.pieces[id(pairs)] = pairs, found
         return self.pieces[id(pairs)][1]
 
@@ -78,10 +91,12 @@ class _Part(Struct, frozen=True, eq=False):
 
 
 class Functions(Struct, frozen=True, eq=False):
-    """Schedule dimensions, looked at by statement. parts: by statement, as far as somebody has asked."""
+    """Schedule dimensions, looked at by statement. everywhere: for instances that don't have them, too (see `total`).
+    parts: by statement, as far as somebody has asked."""
 
     classes: Classes
     each: tuple[isl.UnionPwAff, ...]
+    everywhere: bool = False
     parts: dict[str, _Part] = field(default_factory=dict)
 
     def of(self, name: str, space: isl.Space) -> _Part:
@@ -89,6 +104,7 @@ class Functions(Struct, frozen=True, eq=False):
         if name not in self.parts:
             to_one = space.from_domain().add_dims(OUT, 1)
             own = tuple(one.extract_pw_aff(to_one) for one in self.each)
+            own = tuple(map(total, own)) if self.everywhere else own
             key = tuple(self.classes.number(isl.Map.from_pw_aff(one)) for one in own)
             self.parts[name] = _Part(own, key)
         return self.parts[name]
@@ -124,8 +140,10 @@ class Agreement(Struct, frozen=True, eq=False):
     known: dict[int, Functions] = field(default_factory=dict)
 
     @staticmethod
-    def of(classes: Classes, domain: isl.UnionSet, same: Iterable[isl.UnionPwAff]) -> Agreement:
-        return Agreement(classes, Instances.of(classes, domain), Functions(classes, tuple(same)))
+    def of(
+        classes: Classes, domain: isl.UnionSet, same: Iterable[isl.UnionPwAff], *, everywhere: bool = False
+    ) -> Agreement:
+        return Agreement(classes, Instances.of(classes, domain), Functions(classes, tuple(same), everywhere))
 
     def within(self, domain: isl.UnionSet) -> Agreement:
         """The same among fewer instances."""
@@ -144,7 +162,7 @@ class Agreement(Struct, frozen=True, eq=False):
         return Moves(empty, zero, forward)
 
     def _moves(self, piece: Piece, along: Functions) -> Moves:
-        first, last = (piece.source, _from(piece)), (piece.sink, _to(piece))
+        first, last = (piece.source, piece.first), (piece.sink, piece.last)
         ends = [(self.same.of(*one), along.of(*one)) for one in (first, last)]
         own = self.instances.number(piece.source), self.instances.number(piece.sink)
         key = (piece.number, *own, *(one.key for parts in ends for one in parts))
@@ -158,7 +176,7 @@ class Agreement(Struct, frozen=True, eq=False):
         """The pairs of a piece whose ends have these dates: all of them, mostly."""
         pairs, own = self._pairs(piece), self.instances
         first, last = source.domain().coalesce(), sink.domain().coalesce()
-        inside = own.at(piece.source, _from(piece)).is_subset(first), own.at(piece.sink, _to(piece)).is_subset(last)
+        inside = own.at(piece.source, piece.first).is_subset(first), own.at(piece.sink, piece.last).is_subset(last)
         pairs = pairs if inside[0] else pairs.intersect_domain(first)
         return pairs if inside[1] else pairs.intersect_range(last)
 
@@ -172,7 +190,7 @@ class Agreement(Struct, frozen=True, eq=False):
         ]
 
     def _is_empty(self, piece: Piece) -> bool:
-        parts = (self.same.of(piece.source, _from(piece)), self.same.of(piece.sink, _to(piece)))
+        parts = (self.same.of(piece.source, piece.first), self.same.of(piece.sink, piece.last))
         return self._fact("empty", piece, self._has_none, *(one.key for one in parts))
 
     def _has_none(self, piece: Piece) -> bool:
@@ -186,17 +204,17 @@ class Agreement(Struct, frozen=True, eq=False):
         )
 
     def _agrees(self, piece: Piece) -> bool:
-        parts = (self.same.of(piece.source, _from(piece)), self.same.of(piece.sink, _to(piece)))
+        parts = (self.same.of(piece.source, piece.first), self.same.of(piece.sink, piece.last))
         return self._fact("agrees", piece, self._are_asked, *(one.key for one in parts))
 
     def _are_asked(self, piece: Piece) -> bool:
         """Whether the agreement is about all pairs of a piece among the instances."""
-        domain = self.instances.at(piece.source, _from(piece))
+        domain = self.instances.at(piece.source, piece.first)
         return bool(piece.relation.intersect_domain(domain).is_subset(self._pairs(piece)))
 
     def _pairs(self, piece: Piece) -> isl.Map:
         """The pairs of a piece that are asked about."""
-        first, last = self.same.of(piece.source, _from(piece)), self.same.of(piece.sink, _to(piece))
+        first, last = self.same.of(piece.source, piece.first), self.same.of(piece.sink, piece.last)
         key = (*self._among_key(piece), first.key, last.key)
         if key not in self.classes.pairs:
             agreeing = (self._equal(piece, first, last, k) for k in range(len(first.functions)))
@@ -217,7 +235,7 @@ class Agreement(Struct, frozen=True, eq=False):
         """The pairs of a piece among the instances. Most have no others: they stay in their pieces then."""
         key, pairs = self._among_key(piece), piece.relation
         if key not in self.classes.pairs:
-            first, last = (self.instances.at(piece.source, _from(piece)), self.instances.at(piece.sink, _to(piece)))
+            first, last = (self.instances.at(piece.source, piece.first), self.instances.at(piece.sink, piece.last))
             pairs = pairs if pairs.domain().is_subset(first) else pairs.intersect_domain(first)
             pairs = pairs if pairs.range().is_subset(last) else pairs.intersect_range(last)
             self.classes.pairs[key] = pairs
@@ -236,8 +254,8 @@ class Agreement(Struct, frozen=True, eq=False):
         )
 
     def _crosses(self, piece: Piece) -> bool:
-        first = self.instances.at(piece.source, _from(piece))
-        last = self.instances.at(piece.sink, _to(piece))
+        first = self.instances.at(piece.source, piece.first)
+        last = self.instances.at(piece.sink, piece.last)
         entering = piece.relation.intersect_range(last).subtract_domain(first)
         leaving = piece.relation.intersect_domain(first).subtract_range(last)
         return not (entering.is_empty() and leaving.is_empty())
@@ -259,10 +277,10 @@ class Agreement(Struct, frozen=True, eq=False):
         )
 
     def _is_entered(self, piece: Piece) -> bool:
-        return not piece.relation.intersect_range(self.instances.at(piece.sink, _to(piece))).is_empty()
+        return not piece.relation.intersect_range(self.instances.at(piece.sink, piece.last)).is_empty()
 
     def _is_left(self, piece: Piece) -> bool:
-        return not piece.relation.intersect_domain(self.instances.at(piece.source, _from(piece))).is_empty()
+        return not piece.relation.intersect_domain(self.instances.at(piece.source, piece.first)).is_empty()
 
     def _fact(self, what: str, piece: Piece, ask: Callable[[Piece], bool], *more: object) -> bool:
         own = self.instances
@@ -270,14 +288,6 @@ class Agreement(Struct, frozen=True, eq=False):
         if key not in self.classes.facts:
             self.classes.facts[key] = ask(piece)
         return self.classes.facts[key]
-
-
-def _from(piece: Piece) -> isl.Space:
-    return piece.relation.get_space().domain()
-
-
-def _to(piece: Piece) -> isl.Space:
-    return piece.relation.get_space().range()
 
 
 def _along(pairs: isl.Map, source: isl.PwAff, sink: isl.PwAff) -> Moves:

@@ -54,7 +54,14 @@ class RowTable(Struct, frozen=True, eq=False):
     def broken_by(self, point: Sequence[int]) -> Any:
         """How far each row is from holding at a point, 0 where it holds; exact."""
         small = self.total * max(1, *map(abs, point)) < _EXACT
-        terms = self.factors * np.array(point, dtype=np.int64 if small else object)[self.columns]
+        return self._from_holding(np.array(point, dtype=np.int64 if small else object))
+
+    def broken_about(self, point: Any) -> Any:
+        """The same at a point of floating-point numbers; about."""
+        return self._from_holding(point)
+
+    def _from_holding(self, point: Any) -> Any:
+        terms = self.factors * point[self.columns]
         sums = np.concatenate((terms[:1] * 0, np.cumsum(terms)))
         values = sums[self.starts[1:]] - sums[self.starts[:-1]] + self.constants
         return np.where(self.equalities, np.abs(values), np.maximum(-values, 0))
@@ -124,6 +131,11 @@ class RowChoice:
             self._given = self._table.equalities | (np.diff(self._table.starts) <= _SHORT)
             self._sizes = np.maximum.reduceat(np.abs(self._table.factors), self._table.starts[:-1]).astype(np.float64)
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether there are so many that a solver isn't given all of them."""
+        return self._table is not None
+
     def first(self) -> list[LinearRow]:
         """Those that a solver is given first."""
         if self._table is None:
@@ -149,6 +161,17 @@ class RowChoice:
         found = np.flatnonzero(far)
         if self._given[found].any():
             raise ArithmeticError("inexact solution")
+        return self._worst(far, found)
+
+    def broken_about(self, point: Any, tolerance: float) -> list[LinearRow]:
+        """The same of numbers in floating point, of rows that haven't been given."""
+        if self._table is None:
+            return []
+        far = self._table.broken_about(point)
+        return self._worst(far, np.flatnonzero((far > tolerance) & ~self._given))
+
+    def _worst(self, far: Any, found: Any) -> list[LinearRow]:
+        """Those of the rows found that are broken worst, which are given now."""
         if len(found) > MORE_ROWS:
             far = far[found].astype(np.float64) / self._sizes[found]
             found = np.sort(found[np.argsort(-far, kind="stable")[:MORE_ROWS]])

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from scopt.diagnostics import InternalError
 from scopt.poly import ilp, row_choice
-from scopt.poly.ilp import Column, LinearRow, Program, Terms, highs_lexmin, isl_lexmin, lexmin
+from scopt.poly.ilp import Column, LinearRow, Program, Terms, highs_lexmin, improves, isl_lexmin, lexmin
 from scopt.poly.row_choice import RowBlock, row_table
 
 Solver = Callable[[Program], tuple[int, ...] | None]
@@ -192,6 +192,15 @@ def test_highs_and_isl_agree(program: Program) -> None:
         assert program.allows(found)
         assert program.allows(exact)
         assert values(program, found) == values(program, exact)
+
+
+@given(programs(), st.lists(st.integers(-2, 2), min_size=3, max_size=3))
+@settings(max_examples=60, deadline=None)
+def test_what_improves_has_lesser_minima(program: Program, steps: list[int]) -> None:
+    exact = isl_lexmin(program)
+    least = values(program, exact) if exact is not None else (0,) * len(program.objectives)
+    known = tuple(value + step for value, step in zip(least, steps, strict=False))
+    assert improves(program, known) == (exact is not None and least < known)
 
 
 def test_nothing_is_printed() -> None:
