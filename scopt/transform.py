@@ -26,6 +26,7 @@ from scopt.decision_file import DecisionDocument, decider_of, decision_text
 from scopt.diagnostics import InputError, Refusal, Remark
 from scopt.form_work import LeftAlone, Work
 from scopt.frontend.extract import extract
+from scopt.frontend.region.constant_stages import written_out
 from scopt.frontend.syntax.taken_functions import taken_functions
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import apply_directives
@@ -139,6 +140,8 @@ def _analysed(
     judged = judged or (options.hasty and not (asked or given.some))
     if region.threads and not (region.marked or options.parallel):
         return Outcome(None, remarks=(sequential(region.location),))
+    if region.staged:
+        return _written_out(tu, region)
 
     def at_work(form: Form, decider: Decider) -> Outcome:
         scop, deps = form.scop, form.deps
@@ -171,6 +174,16 @@ def _analysed(
         return Outcome(None, remarks=(refusal.remark,), seconds=clock.seconds)
     except InputError as error:
         return Outcome(None, seconds=clock.seconds, error=str(error))
+
+
+def _written_out(tu: TranslationUnit, region: Region) -> Outcome:
+    """A loop over constant stages as copies of its body: text alone, nothing is put into another order."""
+    text = written_out(tu, region)
+    if text is None:
+        message = "the loop's stages are no plain numbers"
+        return Outcome(None, remarks=(Remark("missed", "loop.step", message, region.location),))
+    message = "transformed: a loop over constant stages is written out"
+    return Outcome(text, remarks=(Remark("passed", "region.transformed", message, region.location),))
 
 
 def _with_pragmas(options: Options, region: Region) -> Options:
