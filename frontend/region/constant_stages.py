@@ -1,5 +1,5 @@
-"""Loops over a few stages whose numbers are constants, over a few cells: ``for (h = 1; h < 8; h *= 2) for (i = 0; i < 8;
-i += 2 * h) …`` (transforms of blocks, trees of sums), as one copy of their body for each stage.
+"""Loops over a few stages whose numbers are constants, over a few cells, as one copy of their body for each stage:
+``for (h = 1; h < 8; h *= 2) for (i = 0; i < 8; i += 2 * h) …`` (transforms of blocks, trees of sums).
 
 What they do takes some nanoseconds, so that there is nothing in them for threads or tiles. But where the stage is a
 number, compilers know how long the loops inside are, write them out, and find vectors across blocks, or in a block; gcc
