@@ -1,8 +1,8 @@
 """Loops of a few iterations each of which has a divisor of its own, such as the step of a level's quantizer.
 
 ``for (l = 0; l < 3; l++) { step = 6 - 2 * l; for … x[i] = x[i] / step; }`` divides by a variable, of which there are no
-vectors for integers, and which takes some twenty cycles. Written out, each copy divides by a number: a product, a shift,
-and vectors. clang does that by itself; gcc is asked to, and does it before it looks for vectors (measured: a third of
+vectors for integers, and which takes some twenty cycles. Written out, each copy divides by a number: products and
+shifts, in vectors. clang does that by itself; gcc is asked to, and does it before it looks for vectors (measured: a third of
 the time).
 """
 
