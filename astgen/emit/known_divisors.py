@@ -2,8 +2,8 @@
 
 ``for (l = 0; l < 3; l++) { step = 6 - 2 * l; for … x[i] = x[i] / step; }`` divides by a variable, of which there are no
 vectors for integers, and which takes some twenty cycles. Written out, each copy divides by a number: products and
-shifts, in vectors. clang does that by itself; gcc is asked to, and does it before it looks for vectors (measured: a third of
-the time).
+shifts, in vectors. clang does that by itself; gcc is asked to, and does it before it looks for vectors (measured: a
+third of the time).
 """
 
 from __future__ import annotations
