@@ -5,6 +5,12 @@ from __future__ import annotations
 import pytest
 
 from scopt import pipeline
+from scopt.check.written_stages import check_written_stages
+from scopt.diagnostics import InternalError
+from scopt.frontend.region.constant_stages import written_out
+from scopt.frontend.region.parse import parse
+from scopt.frontend.region.regions import find_autodetected
+from scopt.frontend.syntax.symbols import scope_at
 from scopt.options import Options
 
 BLOCKS = "for (int i = 0; i < 8; i += 2 * h) for (int k = i; k < i + h; k++) x[k] += x[k + h];"
@@ -49,3 +55,26 @@ def test_written_out(body: str, stages: list[str]) -> None:
 def test_left(body: str) -> None:
     text = made(body)
     assert not [one for one in ("h = 2;", "g = 2;") if one in text], text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("s = 2;", "s = 3;"),
+        ("s = 0;", "s = 1;"),
+        ("s = 0;\n", ""),
+        ("x[i] += x[i + s]", "x[i] += x[i - s]"),
+        ("{\n  s = 1;", "if (n) {\n  s = 1;"),
+        ("{\n  s = 4;", "{\n  s = 8;\n}\n{\n  s = 4;"),
+    ],
+)
+def test_other_texts_are_refused(old: str, new: str) -> None:
+    source = f"void f(int n, float *x)\n{{\n  int s;\n  for (s = 4; s; s >>= 1) {TREE.replace('h', 's')}\n}}\n"
+    tu = parse(source.encode(), "in.c", Options())
+    (region,) = find_autodetected(tu)
+    text = written_out(tu, region)
+    assert text is not None
+    check_written_stages(region.items[0], text, scope_at(tu, region), tu.typedefs)
+    assert old in text
+    with pytest.raises(InternalError):
+        check_written_stages(region.items[0], text.replace(old, new, 1), scope_at(tu, region), tu.typedefs)
