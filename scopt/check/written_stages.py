@@ -82,7 +82,7 @@ def _sets(node: Any, decl: ir.Decl | None, name: str, value: int | None) -> bool
     """Whether a statement gives the variable a value, by the declaration that the loop has, if it has one."""
     match node:
         case ir.Decl(name=own, init=ir.Constant(value=given)) if decl is not None:
-            return own == name and given == str(value) and same_tree(node.type, decl.type)
+            return bool(own == name and given == str(value) and same_tree(node.type, decl.type))
         case ir.Assignment(op="=", lvalue=ir.ID(name=own), rvalue=ir.Constant(value=given)) if decl is None:
-            return own == name and given == str(value)
+            return bool(own == name and given == str(value))
     return False
