@@ -14,6 +14,7 @@ from scopt.astgen.guard import guard_helpers
 from scopt.astgen.guard_counters import counter_definitions, counter_name
 from scopt.astgen.passes.exchanging import taken_to_be_writable
 from scopt.attempts import Generated, first_line, first_that_works
+from scopt.check.written_stages import check_written_stages
 from scopt.clause_words import (
     asks_for_memory,
     expanded_words,
@@ -23,9 +24,11 @@ from scopt.clause_words import (
     without_threads,
 )
 from scopt.decision_file import DecisionDocument, decider_of, decision_text
-from scopt.diagnostics import InputError, Refusal, Remark
+from scopt.diagnostics import InputError, InternalError, Refusal, Remark
 from scopt.form_work import LeftAlone, Work
 from scopt.frontend.extract import extract
+from scopt.frontend.region.constant_stages import written_out
+from scopt.frontend.syntax.symbols import scope_at
 from scopt.frontend.syntax.taken_functions import taken_functions
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import apply_directives
@@ -139,6 +142,8 @@ def _analysed(
     judged = judged or (options.hasty and not (asked or given.some))
     if region.threads and not (region.marked or options.parallel):
         return Outcome(None, remarks=(sequential(region.location),))
+    if region.staged:
+        return _written_out(tu, region)
 
     def at_work(form: Form, decider: Decider) -> Outcome:
         scop, deps = form.scop, form.deps
@@ -171,6 +176,21 @@ def _analysed(
         return Outcome(None, remarks=(refusal.remark,), seconds=clock.seconds)
     except InputError as error:
         return Outcome(None, seconds=clock.seconds, error=str(error))
+
+
+def _written_out(tu: TranslationUnit, region: Region) -> Outcome:
+    """A loop over constant stages as copies of its body: text alone, nothing is put into another order."""
+    text = written_out(tu, region)
+    if text is None:
+        message = "the loop's stages are no plain numbers"
+        return Outcome(None, remarks=(Remark("missed", "loop.step", message, region.location),))
+    try:
+        check_written_stages(region.items[0], text, scope_at(tu, region), tu.typedefs)
+    except InternalError as fault:
+        message = f"left as it was, an internal check failed: {first_line(fault)}"
+        return Outcome(None, remarks=(Remark("missed", "internal.error", message, region.location),))
+    message = "transformed: a loop over constant stages is written out"
+    return Outcome(text, remarks=(Remark("passed", "region.transformed", message, region.location),))
 
 
 def _with_pragmas(options: Options, region: Region) -> Options:

@@ -21,6 +21,7 @@ from scopt.frontend.extract import extract_whole
 from scopt.frontend.normalize.counting_loops import has_loop, is_counting
 from scopt.frontend.normalize.statement_counts import MAX_STATEMENTS, SET_VARIABLES, counted
 from scopt.frontend.normalize.whole_runs import with_whole_runs
+from scopt.frontend.region.constant_stages import written_out
 from scopt.frontend.region.placement import misplaced, with_directives
 from scopt.frontend.region.regions import find_autodetected, region_of, runs_in, statement_extent
 from scopt.frontend.region.surroundings import with_surroundings
@@ -110,6 +111,8 @@ class Search(Struct, frozen=True):
             yield from self.stretches(region)
         elif self.tu.openmp.of(region.items[0]) is not None:
             self.remarks.append(refusal)  # its threads are no place for others
+        elif written_out(self.tu, region) is not None:
+            yield replace(region, staged=True)
         else:
             if refusal.id != "region.openmp" or refusal.location.line not in self.told():
                 self.remarks.append(refusal)

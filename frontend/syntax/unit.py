@@ -37,7 +37,7 @@ class Region(Struct, frozen=True, eq=False):
       memory of their own, which they do throughout it. threads: it has a loop that the program's own
       pragmas run in threads. version: it has a number in the place of a variable. beside: names by which one thread
       reaches memory between two runs of it; None if that isn't known. exchanging: loops whose iterations exchange
-      pointers may be taken as a whole.
+      pointers may be taken as a whole. staged: it is one loop over a few constant stages, no SCoP.
     """
 
     function: ir.FuncDef
@@ -66,6 +66,7 @@ class Region(Struct, frozen=True, eq=False):
     version: bool = False
     beside: frozenset[str] | None = None
     exchanging: bool = True
+    staged: bool = False
 
     def lies_in(self, other: Region) -> bool:
         """Whether it begins in another region of the file."""

@@ -187,9 +187,22 @@ class Buffer(Struct, eq=False):
                 continue
             rest = isl.UnionMap.from_map(use.sure).subtract_range(copied).domain().intersect(self.reading(use))
             strict = self.text.deps.select("flow")
-            if not rest.is_empty() and not rest.subtract(self.own_flows(part, use, strict).range()).is_empty():
+            if rest.is_empty():
+                continue
+            own = self.own_flows(part, use, strict)
+            if not rest.subtract(own.range()).is_empty() or self.comes_from_elsewhere(part, use, rest, own):
                 return False
         return True
+
+    def comes_from_elsewhere(self, part: Part, use: Use, rest: isl.UnionSet, own: isl.UnionMap) -> bool:
+        """Whether an instance among `rest` may get its value from outside of the epoch though it has flows inside: what
+        writes perhaps (`if (seen[i]) last = i;`) leaves what was there before. own: its flows inside."""
+        if not any(writer.writes and self.may_keep(writer) and same_content(writer, use) for writer in part.uses):
+            return False
+        strict = self.text.deps.select("flow")
+        flows = flows_by_array(self.text, use.carrier.statement, use.moved.accesses, strict)
+        found = union_of_maps(flow for _, flow in flows)
+        return not found.intersect_range(rest).is_subset(own)
 
     def reading(self, use: Use) -> isl.UnionSet:
         """The instances of a use that do read: a statement that is executed as a whole has loops that may not run."""

@@ -45,6 +45,28 @@ def test_others(body: str) -> None:
     assert UNROLLED not in printed(body)
 
 
+LEVELS = (
+    "for (i = 0; i < n; i++) for (j = 0; j < 999; j++) c[j] = 2 * a[i];"
+    " for (i = 0; i < n; i++) b[i] = 2 * a[i];"
+    " for (k = 0; k < %s; k++) { int q = %s, m = n >> k; for (i = 0; i < m; i++) a[i] = %s; }"
+)
+
+
+@pytest.mark.parametrize(
+    ("levels", "number", "value", "asked"),
+    [
+        ("3", "6 - 2 * k", "a[i] / q", True),
+        ("3", "6 - 2 * k", "a[i] * q", False),
+        ("3", "c[k]", "a[i] / q", False),  # no number
+        ("5", "12 - 2 * k", "a[i] / q", False),  # more than the directive asks for
+    ],
+)
+def test_levels_with_divisors_of_their_own(levels: str, number: str, value: str, asked: bool) -> None:
+    text = printed(LEVELS % (levels, number, value))
+    assert "q = " in text
+    assert (f"{UNROLLED}\n" in text) == asked, text
+
+
 SUMS = "for (i = 0; i < n; i++) { k = 0; for (j = 0; j < %d; j++) { %s; } b[i] = k; }"
 ROWS = "int n, int m, const signed char a[restrict n][m], const short c[restrict n][16], int *restrict b"
 

@@ -60,6 +60,10 @@ FILTER = (
     "for (i = 0; i < n; i++) { s = 0.0;"
     " for (j = 0; j < n; j++) { A[i][j] = s * 0.5 * 1.5 * 0.75 + B[i][j]; s = A[i][j] * 0.25 * 1.5 * 0.75 + s; } }"
 )
+# A column's scalar is set where data say so: what steps read may come from any step before.
+SEEN = """for (j = 0; j < m; j++) { s = -1.0;
+ for (i = 0; i < n; i++) { if (Q[i][j] > 0.5) s = i; A[i][j] = s; R[i][j] = i - s; } s = -2.0;
+ for (i = n - 1; i >= 0; i--) { if (Q[i][j] > 0.5) s = i; if (s - i < A[i][j]) A[i][j] = s - i; } }"""
 LARGE = "int n, int m, double A[3000][3000], double Q[3000][3000], double R[3000][3000]"
 # The tiles that write Q are the last ones of their wavefronts.
 LAST = """

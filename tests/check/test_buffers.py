@@ -20,6 +20,7 @@ from tests.check.planted import (
     MATRICES,
     PRODUCT,
     ROWS,
+    SEEN,
     SWEEP,
     TRIANGULAR,
     check,
@@ -209,6 +210,12 @@ def test_rows_have_scalars_of_their_own() -> None:
     for statement in ("S0_rows", "S1_rows", "S2_rows"):
         refused(moved(statement, "s_rows")(program), deps, "s_rows")
     refused(smaller("s_rows")(program), deps, "s_rows")
+    refused(shared(program), deps, "is shared")
+
+
+def test_scalars_that_are_written_perhaps_stay_in_their_row() -> None:
+    program, deps = program_of(SEEN, LARGE)
+    check(program, deps)
     refused(shared(program), deps, "is shared")
 
 

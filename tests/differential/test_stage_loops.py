@@ -44,6 +44,16 @@ FUNCTIONS = [
     ),
     ("unsigned", "for (unsigned h = 1; h < n; h++) for (unsigned i = 0; i < n; i++) y[i] = x[i] + x[i ^ h];"),
 ]
+# With constant stages over a few cells, which are written out.
+FIXED = [
+    (
+        "int",
+        "for (int h = 1; h < 8; h *= 2) for (int i = 0; i < 8; i += 2 * h) for (int k = i; k < i + h; k++)"
+        " { int t = x[k + h]; x[k + h] = x[k] - t; x[k] += t; }",
+    ),
+    ("short", "int h; for (h = 4; h; h >>= 1) for (int i = 0; i < h; i++) x[i] += x[i + h]; y[0] += h + n;"),
+    ("long", "for (unsigned char b = 0; b < 3; b++) for (int i = 0; i < 8; i += 2 << b) x[i] += x[i + (1 << b)];"),
+]
 MAIN = """
 static unsigned long long sum = 14695981039346656037ull;
 static void note(const void *data, size_t size)
@@ -67,8 +77,9 @@ CALL = """      { static %(T)s a[1000]; for (int k = 0; k < 1000; k++) a[k] = (%
 
 
 def test_every_bit_is_the_same(run_c: RunC, tmp_path: Path) -> None:
-    functions = [f"void f{k}(int n, {T} *x, {T} *y)\n{{\n  {body}\n}}" for k, (T, body) in enumerate(FUNCTIONS)]
-    calls = [CALL % {"T": T, "k": k} for k, (T, _) in enumerate(FUNCTIONS)]
+    both = [*FUNCTIONS, *FIXED]
+    functions = [f"void f{k}(int n, {T} *x, {T} *y)\n{{\n  {body}\n}}" for k, (T, body) in enumerate(both)]
+    calls = [CALL % {"T": T, "k": k} for k, (T, _) in enumerate(both)]
     source = "\n".join(["#include <stdio.h>", *functions, MAIN % "\n".join(calls)])
     options = Options(autodetect=True, eager=True, machine=QUICK)
     result = pipeline.optimize(source.encode(), options, file=str(tmp_path / "in.c"))
@@ -78,6 +89,7 @@ def test_every_bit_is_the_same(run_c: RunC, tmp_path: Path) -> None:
         text = emitted[emitted.index(f"void f{k}(") :].split("\nvoid f")[0]
         assert "_blocks >= 0" in text, text
         assert "omp parallel" in text, text
+    assert all(text in emitted for text in ("int h = 4;", "h = 1;", "h = 0;", "unsigned char b = 2;"))
     flags = ("-O2", "-ffp-contract=off", "-fopenmp", "-w", "-fwrapv")
     assert run_c(emitted, *flags, name="emitted") == run_c(source, *flags, name="original")
 
