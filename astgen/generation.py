@@ -202,7 +202,7 @@ def _stepping_loops(program: Program, setting: Setting) -> Program:
     if setting.wishes:
         return program
     scop, nest = with_exchanges(program.source, program.scop, program.nest)
-    nest = without_stepping_vectors(scop, nest, setting.options.machine.vector_bytes)
+    nest = without_stepping_vectors(scop, nest, setting.options.machine)
     return replace(program, scop=scop, nest=nest, loops=nest)
 
 

@@ -99,7 +99,7 @@ class _Cells(Struct, frozen=True, eq=False):
                     written[array, subscripts] = None
                 elif subscripts is not None and (array, subscripts) not in written:
                     read[array, subscripts] = None
-        steps = {cell: _step(scop.arrays[cell[0]], cell, iterator) for cell in (*read, *written)}
+        steps = {cell: step_of(scop.arrays[cell[0]], cell, iterator) for cell in (*read, *written)}
         return cls(scop, read, written, steps)
 
     def are_apart(self, step: int) -> bool:
@@ -169,7 +169,7 @@ def _weights(array: Array) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def _step(array: Array, cell: Cell, iterator: str) -> int:
+def step_of(array: Array, cell: Cell, iterator: str) -> int:
     """Elements that a cell moves by with an iterator; 0 where it stays, or nobody knows."""
     factors = (linear(one)[0].get(Name(iterator), 0) for one in cell[1])
     return sum(weight * factor for weight, factor in zip(_weights(array), factors, strict=True))

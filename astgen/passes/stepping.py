@@ -17,12 +17,14 @@ from fractions import Fraction
 
 from msgspec.structs import replace
 
+from scopt.astgen.passes.looked_up import gathers_records
 from scopt.astgen.passes.record_cells import Cell, records, subscripts_of
 from scopt.ir.expr import linear, subtract
 from scopt.ir.nest import Call, Const, For, LoopNest, Name
 from scopt.ir.nest_walks import Item, items, map_block
 from scopt.ir.scop import Access, Scop
 from scopt.ir.walks import same_tree
+from scopt.machine.processor import Machine
 from scopt.poly.linear import dot, subscript_rows
 from scopt.poly.lookups import narrow_lookups
 
@@ -31,9 +33,8 @@ _BYTE = 8
 _SHORTEST = 16
 
 
-def without_stepping_vectors(scop: Scop, nest: LoopNest, vector: int) -> LoopNest:
-    """The nest with those loops unmarked; but where lanes need copies, or reduce something. vector: a register's
-    bytes."""
+def without_stepping_vectors(scop: Scop, nest: LoopNest, machine: Machine) -> LoopNest:
+    """The nest with those loops unmarked; but where lanes need copies, or reduce something."""
     tables = frozenset(one.name for one in scop.statements if narrow_lookups(scop, one))
 
     def visit(item: Item) -> tuple[Item, ...]:
@@ -41,7 +42,8 @@ def without_stepping_vectors(scop: Scop, nest: LoopNest, vector: int) -> LoopNes
             case For(mark=mark) if mark.simd and not mark.lanes and not mark.reductions:
                 calls = {one.statement for one in items(item.body) if isinstance(one, Call)}
                 steps = item.step > 1 and not _leaves_nothing_out(scop, item)
-                apart = steps or calls & tables or _scatters(scop, item) or _fills_none(scop, item, calls, vector)
+                few = _fills_none(scop, item, calls, machine.vector_bytes)
+                apart = steps or calls & tables or _scatters(scop, item) or few or gathers_records(scop, item, machine)
                 if apart and (mark.parallel or not mark.private):
                     return (replace(item, mark=replace(mark, simd=False)),)
         return (item,)

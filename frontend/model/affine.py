@@ -258,8 +258,8 @@ def _binary(node: ir.BinaryOp, scope: Scope) -> Value:
 
 
 def _masked(node: ir.BinaryOp, scope: Scope) -> Value:
-    """The lowest bits of a value, as `x & 7`; the others, as `x & ~7`; the lowest bits inverted, as `x ^ 1`. Negative
-    numbers are two's complements."""
+    """The lowest bits of a value, as `x & 7`; the others, as `x & ~7`; one bit, as `x & 2`; the lowest bits inverted,
+    as `x ^ 1`. Negative numbers are two's complements."""
     left, right = _promote(affine(node.left, scope)), _promote(affine(node.right, scope))
     common = _common(left.type, right.type)
     mask = constant_of(right.aff)
@@ -273,6 +273,8 @@ def _masked(node: ir.BinaryOp, scope: Scope) -> Value:
         mask %= 1 << common.bits
     others = ~mask if common.signed else ((1 << common.bits) - 1) ^ mask
     lowest = next((bits for bits in (mask, others) if bits >= 0 and not bits & (bits + 1)), None)
+    if node.op == "&" and lowest is None and mask > 0 and not mask & (mask - 1):
+        return Value(value.aff.mod_val(isl.Val(2 * mask)).sub(value.aff.mod_val(isl.Val(mask))), common)
     if lowest is None or (node.op == "^" and lowest != mask):
         raise NotAffine("nonlinear", f"'{node.op}' with this constant is not affine", node)
     rest = value.aff.mod_val(isl.Val(lowest + 1))

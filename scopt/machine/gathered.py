@@ -23,6 +23,8 @@ _OPERATIONS, _DIVISIONS, _ROOTS = 2.0, 5.0, 16.0
 # Of an element that is gathered, or scattered, in the second cache; and with what comes from further away. (From memory
 # it is up to 20 each, as fewer records are on their way at a time; from the third cache 2 and 4.)
 _NEAR, _FAR = (1.25, 1.75), (4.0, 8.0)
+# Of one that data look up, wherever it is: lines come as late to a number on its own.
+_LOOKED_UP = 1.25
 # Of an element that comes from a whole line, or goes there with all others: clang shuffles steps of so many elements,
 # and of less than so many bytes.
 _SHUFFLED, _STEP, _BYTES = 0.45, 8, 64
@@ -76,6 +78,11 @@ class Gathered(Struct):
         near = len(known) == array.rank and prod(known) * size <= self.machine.cache(2).size
         self.moved += (_NEAR if near else _FAR)[stored]
         self.jumps += 1
+
+    def look_up(self, array: Array) -> None:
+        """A cell that is read at a place that data name."""
+        self.size = max(self.size, array.type.bytes, 1)
+        self.loads, self.moved, self.jumps = self.loads + 1, self.moved + _LOOKED_UP, self.jumps + 1
 
     def loses(self) -> bool:
         """Whether vectors that gather or scatter take longer than the same iterations one by one."""

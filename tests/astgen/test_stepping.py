@@ -26,7 +26,7 @@ SCOP = scop_of("for (i = 0; i < n; i++) x[i] = 0;")
 )
 def test_loops_that_step_are_no_vector_loops(step: int, mark: LoopMark, left: LoopMark | None) -> None:
     loop = For("i", Const(0), Name("n"), step, Block((Call("S0", (Name("i"),)),)), mark)
-    (made,) = without_stepping_vectors(SCOP, LoopNest(Block((loop,))), 64).body.items
+    (made,) = without_stepping_vectors(SCOP, LoopNest(Block((loop,))), Options().machine).body.items
     assert isinstance(made, For)
     assert made.mark == (mark if left is None else left)
 
@@ -34,7 +34,7 @@ def test_loops_that_step_are_no_vector_loops(step: int, mark: LoopMark, left: Lo
 @pytest.mark.parametrize(("last", "vectors"), [(2, False), (3, True), (4, False), (7, True), (8, True)])
 def test_few_iterations_fill_no_vector(last: int, vectors: bool) -> None:
     loop = For("i", Const(0), Const(last), 1, Block((Call("S0", (Name("i"),)),)), LoopMark(simd=True))
-    (made,) = without_stepping_vectors(SCOP, LoopNest(Block((loop,))), 64).body.items
+    (made,) = without_stepping_vectors(SCOP, LoopNest(Block((loop,))), Options().machine).body.items
     assert isinstance(made, For)
     assert made.mark.simd is vectors
 
@@ -77,3 +77,20 @@ def test_steps_that_store_all_cells_up_to_the_next_are_vectors(second: str, widt
     loops = "for (i = 0; i < n - 1; i += 2) for (j = 0; j < m - 2; j += 2)"
     text = optimize(source_of(f"{loops} {{ a[i][j] = b[i][j]; {second} }}", params), Options()).text.decode()
     assert ("simd" in text) is vectors
+
+
+@pytest.mark.parametrize(
+    ("cell", "at", "vectors"),
+    [
+        ("rec[at[i]][{}]", "double rec[64][12]", False),
+        ("rec[12 * at[i] + {}]", "double rec[768]", False),
+        ("rec[{}][at[i]]", "double rec[12][64]", True),  # no neighbours: lanes do as well
+        ("rec[{}][i]", "double rec[12][4000]", True),
+    ],
+)
+def test_records_that_data_look_up_are_gathered_for_many_operations_only(cell: str, at: str, vectors: bool) -> None:
+    params = f"int n, int *at, {at}, double *w, double *y, double *z"
+    for work, asked in (("w[i] * {0}", vectors), ("sqrt(w[i] * {0} * {0} * w[i] * w[i] + w[i])", True)):
+        body = " + ".join(work.format(cell.format(k)) for k in range(12))
+        text = optimize(source_of(f"for (i = 0; i < n; i++) y[i] = {body};", params), Options()).text.decode()
+        assert ("simd" in text) is asked

@@ -40,7 +40,7 @@ def trees(draw: st.DrawFn, depth: int = 3) -> tuple[str, str]:
     left = draw(trees(depth - 1))
     kind = draw(st.sampled_from(["+", "-", "*", "/", "%", "&", "^", "?", "neg"]))
     if kind in "&^":
-        mask = draw(st.sampled_from([0, 1, 3, 7] if kind == "^" else [0, 1, 3, 7, -1, -2, -8]))
+        mask = draw(st.sampled_from([0, 1, 3, 7] if kind == "^" else [0, 1, 2, 3, 4, 7, -1, -2, -8]))
         return f"(({left[0]}) {kind} ({mask}))", f"({left[1]} {kind} {mask})"
     if kind in "*/%":
         constant = draw(st.sampled_from([2, 3, 5, -2, -3]))
