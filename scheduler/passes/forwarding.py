@@ -210,7 +210,8 @@ def _rewritten(statement: Statement, web: _Web) -> Statement:
         if access.array != web.array.name or node is None:
             accesses.append(replace(access, node=node))
         else:
-            accesses.append(replace(access, array=web.cell.array, node=node, relation=relation))
+            reached = relation.intersect_domain(access.relation.domain())  # conditions leave out instances as before
+            accesses.append(replace(access, array=web.cell.array, node=node, relation=reached))
     return replace(statement, body=body, accesses=tuple(accesses))
 
 
