@@ -42,14 +42,14 @@ def is_short_nest(setting: Setting, node: isl.ScheduleNode) -> bool:
     if not setting.options.simd:
         return False
     work = Work.of(setting.scop, machine, node)
-    if _is_shared_outside(node):
+    if is_shared_outside(node):
         return work.trips[0] >= work.lanes // 2
     if not _has_known_size(setting.scop, node.get_domain()):
         return False
     return work.trips[0] >= work.lanes and work.scalar(None, {}) < machine.fork_nanoseconds * machine.gigahertz
 
 
-def _is_shared_outside(node: isl.ScheduleNode) -> bool:
+def is_shared_outside(node: isl.ScheduleNode) -> bool:
     """Whether threads may take the iterations of a loop around."""
     while node.get_schedule_depth():
         node = node.parent()
