@@ -119,7 +119,7 @@ class _Unroller(Struct, eq=False):
         of the others; see `collects`. None if it is none."""
         members = range(node.band_n_member())
         large = [k for k in members if not node.band_member_get_coincident(k)]
-        if len(large) != 1 or len(members) < 2:
+        if len(large) != 1 or len(members) < 3:
             return None
         rest = [k for k in members if k not in large]
         if not all(values_of_member(node, k, FEW_POINTS) for k in rest):
@@ -248,20 +248,20 @@ class _Unroller(Struct, eq=False):
             cell = subscript_rows(next(access.relation for access in statement.accesses if access.is_write))
             if cell is None or not row or any(step and any(one[k] for one in cell) for k, step in enumerate(row)):
                 return False
-            if Work.of(scop, self.setting.options.machine, node).lanes <= self.most_values(inner, name):
+            values = self.values_inside(inner, name)
+            # a row of cells waits in variables while several iterations go by (`scopt.scheduler.decisions.claim_jam`)
+            if len(values) < 2 or Work.of(scop, self.setting.options.machine, node).lanes <= max(values):
                 return False
         return True
 
-    def most_values(self, inner: Sequence[isl.ScheduleNode], name: str) -> int:
-        """How many values a loop of a statement has at most that carries nothing, among small ones inside of another;
-        of others all that there may be."""
+    def values_inside(self, inner: Sequence[isl.ScheduleNode], name: str) -> list[int]:
+        """How many values the loops of a statement have among small ones inside of another."""
         own = [one for one in inner if any(str(part.get_tuple_name()) == name for part in sets_of(one.get_domain()))]
-        counts = (
+        return [
             len(values_of_member(one, k, MOST_INSTANCES) or range(MOST_INSTANCES))
             for one in own
             for k in range(one.band_n_member())
-        )
-        return max(counts, default=0)
+        ]
 
     def fits_registers(self, straight: isl.ScheduleNode) -> bool:
         """Whether the instances of straight code are as few as the cells that registers hold beside operands."""
