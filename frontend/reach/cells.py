@@ -74,13 +74,18 @@ class Inspector(Struct, frozen=True):
                 if not made.short and not _chooses_rows(path):
                     raise Unbounded  # its type says enough for what that costs
                 made = replace(made, short=True)
+            same = tuple((end, made.definition, *made.variables) for end in ("least", "greatest"))
+            if same[0] in self.code.known:  # another reference sees the same values
+                self.code.known[keys[0]], self.code.known[keys[1]] = (self.code.known[end] for end in same)
+                return self.code.known[keys[0]], self.code.known[keys[1]]
             name = f"scopt_values_{self.location.line}_{self.location.column}_{len(self.made)}"
             least, greatest = self.code.fresh(), self.code.fresh()
             self.made[name] = made
             arrays = (f"{array}_cells" for array in made.arrays)
             arguments = ", ".join((*made.variables, *arrays, f"&{least}", f"&{greatest}"))
             self.code.line(f"if (!{name}({arguments})) return 0;")
-            self.code.known[keys[0]], self.code.known[keys[1]] = least, greatest
+            for least_of, greatest_of in (keys, same):
+                self.code.known[least_of], self.code.known[greatest_of] = least, greatest
         return self.code.known[keys[0]], self.code.known[keys[1]]
 
     def type_of(self, own: str) -> CType | None:

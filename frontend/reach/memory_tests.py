@@ -98,9 +98,17 @@ def memory_test(
 
 def _asked(called: Iterable[Slice], *, threads: bool) -> tuple[str, ...]:
     """The lines that leave a test which takes long where there is one thread, or may be."""
-    if all(one.short for one in called):
+    several = tuple(called)
+    short = [one for one in several if one.short]
+    if all(one.short or any(_is_as_long(one, other) for other in short) for one in several):
         return ()
     return _THREADS if threads else ("return 0;",)
+
+
+def _is_as_long(one: Slice, other: Slice) -> bool:
+    """Whether a function takes about as long as another one, which sees as much: a nest that reads once what others
+    read again and again."""
+    return {*one.arrays} <= {*other.arrays} and one.loops <= other.loops
 
 
 def _free(name: str, taken: Collection[str]) -> str:

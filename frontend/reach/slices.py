@@ -36,6 +36,11 @@ class Slice(Struct, frozen=True):
     arrays: tuple[str, ...]
     short: bool = False
 
+    @property
+    def loops(self) -> int:
+        """How many loops it goes through: others are left at once."""
+        return self.definition.count("for (") - self.definition.count("break;")
+
     def named(self, name: str) -> str:
         return self.definition.replace("NAME", name, 1)
 

@@ -33,15 +33,31 @@ def shares_more(setting: Setting, first: isl.ScheduleNode, second: isl.ScheduleN
 
 
 def is_short_nest(setting: Setting, node: isl.ScheduleNode) -> bool:
-    """Whether a band of one member that carries nothing, inside of others, is known to have too little to do for
-    threads, and enough iterations to fill a vector."""
+    """Whether a band of one member that carries nothing, inside of others, is nothing for threads: these share a loop
+    around, or it is known to have too little to do. Enough iterations are left to fill a vector, or, where results that
+    wait for each other would come to stand side by side, half of one."""
     if node.band_n_member() != 1 or not node.get_schedule_depth() or not node.band_member_get_coincident(0):
         return False
     machine = setting.options.machine
-    if not setting.options.simd or not _has_known_size(setting.scop, node.get_domain()):
+    if not setting.options.simd:
         return False
     work = Work.of(setting.scop, machine, node)
+    if is_shared_outside(node):
+        return work.trips[0] >= work.lanes // 2
+    if not _has_known_size(setting.scop, node.get_domain()):
+        return False
     return work.trips[0] >= work.lanes and work.scalar(None, {}) < machine.fork_nanoseconds * machine.gigahertz
+
+
+def is_shared_outside(node: isl.ScheduleNode) -> bool:
+    """Whether threads may take the iterations of a loop around."""
+    while node.get_schedule_depth():
+        node = node.parent()
+        if node.get_type() == isl.schedule_node_type.band and any(
+            node.band_member_get_coincident(k) for k in range(node.band_n_member())
+        ):
+            return True
+    return False
 
 
 def _cycles(setting: Setting, node: isl.ScheduleNode) -> float:

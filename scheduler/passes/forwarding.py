@@ -36,18 +36,19 @@ def forward(scop: Scop, deps: Dependences, *, kernels: bool = True, lanes: bool 
     """The SCoP with cells in place of scalars wherever that makes a statement a contraction, or one around a sum
     a vector loop, or rows of a solve run together; None if it nowhere does. kernels, lanes: whether the first, or the
     others, are wanted."""
-    result = scop
+    result, ended = scop, set[str]()
     for array in scop.arrays.values():
         if array.rank or not array.private or array.type.volatile or array.pointer:
             continue
         for names in _webs(scop, deps, array):
             web = _web(scop, deps, array, names)
-            made = _forwarded(result, web) if web is not None else None
-            if web is None or made is None:
+            if web is None or web.end.name in ended:  # one cell stands for one scalar: others still live at its end
                 continue
+            made = _forwarded(result, web)
             side = lanes and (_makes_lanes(made, web) or _solves(made, deps, web))
             if side or (kernels and _gains(scop, made, names)):
                 result = made
+                ended.add(web.end.name)
     return _without_unused(result) if result is not scop else None
 
 
@@ -209,7 +210,8 @@ def _rewritten(statement: Statement, web: _Web) -> Statement:
         if access.array != web.array.name or node is None:
             accesses.append(replace(access, node=node))
         else:
-            accesses.append(replace(access, array=web.cell.array, node=node, relation=relation))
+            reached = relation.intersect_domain(access.relation.domain())  # conditions leave out instances as before
+            accesses.append(replace(access, array=web.cell.array, node=node, relation=reached))
     return replace(statement, body=body, accesses=tuple(accesses))
 
 

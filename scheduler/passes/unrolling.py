@@ -7,21 +7,24 @@ Kennedy, "Optimizing compilers for modern architectures", 2001, 8.4).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import prod
 
 import islpy as isl
 from msgspec import Struct
 
-from scopt.machine.costs import ELEMENT, LEAST_STEPS
+from scopt.machine.costs import ELEMENT, LEAST_STEPS, arithmetic
 from scopt.poly.bands import with_properties_below
-from scopt.poly.isl_utils import SET, joined, sets_of
+from scopt.poly.isl_utils import SET, joined, sets_of, walk
+from scopt.poly.linear import subscript_rows
 from scopt.poly.reductions import update_of
 from scopt.poly.restructure import has_inner_bands, reordered
 from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.items import is_in_item
 from scopt.scheduler.decisions.prospects import holds_contraction
 from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.decisions.shared_parts import is_shared_outside
 from scopt.scheduler.decisions.small_loops import (
     FEW_POINTS,
     MOST_INSTANCES,
@@ -40,6 +43,9 @@ from scopt.scheduler.locality.strides import linear_schedule, strides
 _TYPE = isl.schedule_node_type
 # Values of a parallel loop from row to row that is straight code all the same.
 _FEW_ROWS = 4
+# Operations of scalars that a core finishes in a cycle, and the cycles from an addition to a cell in memory to the next
+# one: it is stored, and loaded again (Zen 4).
+_OPERATIONS_A_CYCLE, _STORED = 2, 12
 
 
 def unroll_loops(setting: Setting, tree: isl.Schedule) -> isl.Schedule:
@@ -72,8 +78,9 @@ class _Unroller(Struct, eq=False):
     def around(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
         """A band with straight code in the place of all bands below, if that pays."""
         inner = tuple(inner_bands(node.child(0)))
-        lanes = self.lanes_of(node)
-        if any(self.has_vectors(one, lanes) or self.sums_faster(node, one) for one in inner) or self.is_named(inner):
+        lanes, collects = self.lanes_of(node), self.collects(node, inner)
+        faster = any(self.has_vectors(one, lanes) or self.sums_faster(node, one) for one in inner)
+        if (faster and not collects) or self.is_named(inner):
             return None
         depth = int(node.get_schedule_depth()) + int(node.band_n_member())
         still = settled(node.child(0), depth).parent()
@@ -84,7 +91,8 @@ class _Unroller(Struct, eq=False):
             return None
         straight = straightened(still.child(0)).parent()
         found = borders(straight)
-        if found is None or not self.has_lanes(straight, range(node.band_n_member())):
+        keeps = collects and self.fits_registers(straight)
+        if found is None or not (keeps or self.has_lanes(straight, range(node.band_n_member()))):
             return None
         return split_at_borders(still, straight, found)
 
@@ -92,6 +100,9 @@ class _Unroller(Struct, eq=False):
         """A band of statements without its small members, which become straight code, if that pays."""
         if not node.band_get_permutable() or holds_contraction(self.setting, node):
             return None
+        collected = self.collected(node)
+        if collected is not None:
+            return collected
         if self.has_vectors(node, self.lanes_of(node)):
             return None
         for inner in (self.small_inside(node), self.without_skew(node)):
@@ -102,6 +113,36 @@ class _Unroller(Struct, eq=False):
                 found = borders(straight)
                 return straight if found is None else split_at_borders(inner.parent(), straight, found)
         return None
+
+    def collected(self, node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+        """A band whose only large member adds to the same few cells in each iteration, with straight code in the place
+        of the others; see `collects`. None if it is none."""
+        members = range(node.band_n_member())
+        large = [k for k in members if not node.band_member_get_coincident(k)]
+        if len(large) != 1 or len(members) < 3:
+            return None
+        rest = [k for k in members if k not in large]
+        if not all(values_of_member(node, k, FEW_POINTS) for k in rest):
+            return None
+        inner = reordered(node, [*large, *rest]).band_split(1).child(0)
+        if not is_small_box(inner) or not is_short(inner.parent(), (inner,)) or self.is_named((inner,)):
+            return None
+        straight = straightened(inner).parent()
+        if not self.collects(inner.parent(), (inner,)) or not self.fits_registers(straight):
+            return None
+        rows = max(len(values_of_member(node, k, FEW_POINTS) or ()) for k in rest)
+        if self.setting.options.parallel and not is_shared_outside(node) and self.shares_faster(straight, rows):
+            return None
+        found = borders(straight)
+        return straight if found is None else split_at_borders(inner.parent(), straight, found)
+
+    def shares_faster(self, straight: isl.ScheduleNode, rows: int) -> bool:
+        """Whether threads that take a row of the cells each, in memory, are faster than one that keeps all of them."""
+        operations, scop = _instances(straight), self.setting.scop
+        cycles = max(arithmetic(scop.statement(name).body) for name in operations) / _OPERATIONS_A_CYCLE
+        count = sum(operations.values())
+        turns = -(-rows // min(self.setting.options.machine.cores, rows))
+        return turns * max(_STORED, count / rows * cycles) < count * cycles
 
     def is_named(self, bands: Iterable[isl.ScheduleNode]) -> bool:
         """Whether the user wants a loop of these bands to be a parallel or a vector loop."""
@@ -158,17 +199,15 @@ class _Unroller(Struct, eq=False):
     def values(self, node: isl.ScheduleNode, member: int) -> int:
         """How many values a small member has; 0 if it isn't one, or is a parallel loop from row to row."""
         count = len(values_of_member(node, member, FEW_POINTS) or ())
-        walk = strides(self.setting.scop, linear_schedule(self.setting.scop, node), member)
-        return 0 if count > _FEW_ROWS and node.band_member_get_coincident(member) and walk.leaves_lines else count
+        line = strides(self.setting.scop, linear_schedule(self.setting.scop, node), member)
+        return 0 if count > _FEW_ROWS and node.band_member_get_coincident(member) and line.leaves_lines else count
 
     def has_lanes(self, node: isl.ScheduleNode, members: Sequence[int]) -> bool:
         """Whether one of these members of a band may be a vector loop that walks along lines, or runs from record to
         record, whose cells straight code keeps in registers."""
         schedule = linear_schedule(self.setting.scop, node)
         free = [k for k in members if node.band_member_get_coincident(k)]
-        return any(
-            walk.along_lines or walk.by_records for walk in (strides(self.setting.scop, schedule, k) for k in free)
-        )
+        return any(one.along_lines or one.by_records for one in (strides(self.setting.scop, schedule, k) for k in free))
 
     def lanes_of(self, node: isl.ScheduleNode) -> int:
         """How many lanes of a vector the loops of a band that carry nothing have iterations for, at most."""
@@ -193,6 +232,41 @@ class _Unroller(Struct, eq=False):
                 ):
                     return True
         return False
+
+    def collects(self, node: isl.ScheduleNode, inner: Sequence[isl.ScheduleNode]) -> bool:
+        """Whether a loop in order adds to the same cells in each iteration, in small loops that fill no vector: sums of
+        products of few components (moments, normal equations). In memory each addition waits for the last one's store,
+        in straight code the cells stay in registers."""
+        if node.band_n_member() > 1 or node.band_member_get_coincident(0):
+            return False
+        scop, schedule = self.setting.scop, linear_schedule(self.setting.scop, node)
+        for name in {str(part.get_tuple_name()) for one in inner for part in sets_of(one.get_domain())}:
+            row, statement = schedule.members.get(name, ((),))[0], scop.statement(name)
+            update = update_of(scop, statement)
+            if update is None or not scop.arrays[update.array].type.floating:
+                return False
+            cell = subscript_rows(next(access.relation for access in statement.accesses if access.is_write))
+            if cell is None or not row or any(step and any(one[k] for one in cell) for k, step in enumerate(row)):
+                return False
+            values = self.values_inside(inner, name)
+            # a row of cells waits in variables while several iterations go by (`scopt.scheduler.decisions.claim_jam`)
+            if len(values) < 2 or Work.of(scop, self.setting.options.machine, node).lanes <= max(values):
+                return False
+        return True
+
+    def values_inside(self, inner: Sequence[isl.ScheduleNode], name: str) -> list[int]:
+        """How many values the loops of a statement have among small ones inside of another."""
+        own = [one for one in inner if any(str(part.get_tuple_name()) == name for part in sets_of(one.get_domain()))]
+        return [
+            len(values_of_member(one, k, MOST_INSTANCES) or range(MOST_INSTANCES))
+            for one in own
+            for k in range(one.band_n_member())
+        ]
+
+    def fits_registers(self, straight: isl.ScheduleNode) -> bool:
+        """Whether the instances of straight code are as few as the cells that registers hold beside operands."""
+        instances = sum(_instances(straight).values())
+        return 4 * instances <= 3 * self.setting.options.machine.vector_registers
 
     def is_long_chain(self, node: isl.ScheduleNode, inner: isl.ScheduleNode) -> bool:
         """Whether a small loop hands something on along lines in steps enough for rows beside each other, while each
@@ -226,6 +300,12 @@ class _Unroller(Struct, eq=False):
         around = Work.of(scop, machine, node)
         free = [k for k in range(node.band_n_member()) if node.band_member_get_coincident(k)]
         return all(any(around.statements[name].jumping[k].loads for name in names) for k in free)
+
+
+def _instances(straight: isl.ScheduleNode) -> Counter[str]:
+    """How often each statement stands in straight code."""
+    leaves = (one for one in walk(straight) if one.get_type() == _TYPE.leaf)
+    return Counter(str(part.get_tuple_name()) for one in leaves for part in sets_of(one.get_domain()))
 
 
 def _size(part: isl.Set, iterator: int) -> int:

@@ -71,6 +71,15 @@ def test_what_only_copies_may_copy_to_where_parameters_say() -> None:
     refused(changed, made, "more than a copy")
 
 
+def test_cells_are_read_under_the_conditions_of_the_scalar() -> None:
+    body = """for (j = 0; j < n; j++) for (i = j; i < n; i++) {
+      s = A[i][j]; for (k = 0; k < j; k++) s -= C[i][k] * C[j][k]; C[i][j] = i == j ? 1 / s : s * C[j][j]; }"""
+    scop = scop_of(body, MATRICES)
+    made = forward(scop, dependences(scop))
+    assert made is not None
+    check_rewritten(scop, made, ())
+
+
 NEAREST = """for (i = 0; i < n; i++) {
   double least = 1e9, next = 1e9;
   for (j = 0; j < n; j++) if (A[i][j] < least) { next = least; least = A[i][j]; }

@@ -18,6 +18,7 @@ from scopt.options import Options
 PARAMETERS = "int n, int m, const int *a, const int *b, const unsigned long *c, const double *x, double *y"
 DONE = "* x[k] / (x[k] + 2) / (x[k] + 3)"
 WORK = "/ x[i] / (x[i] + 1) / x[i + 1]"
+AGAIN = "for (int t = 0; t < m; t++) for (int i = 0; i < n; i++) { y[a[i]] += x[i]; y[a[i]] *= 2; }"
 MATRIX = f"for (int i = 0; i < n; i++) for (int k = a[i]; k < a[i + 1]; k++) y[i] += x[b[k]] {DONE};"
 
 
@@ -70,8 +71,10 @@ def test_tables_of_rows() -> None:
         ("for (int i = 0; i < n; i++) for (int k = 0; k < m; k++) y[i] += x[i + b[k]] * (x[k] + 2);", False),
         ("for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++) y[3 * i + j] = x[a[i] + j] WORK;", True),
         (MATRIX, True),
+        (f"for (int i = 0; i < n; i++) y[a[i]] += x[i] WORK; {AGAIN}", False),
+        (f"for (int i = 0; i < n; i++) y[b[i]] += x[i] WORK; {AGAIN}", True),
     ],
-    ids=["a-few-of-the-region", "nearly-as-many", "as-many"],
+    ids=["a-few-of-the-region", "nearly-as-many", "as-many", "once-more", "once-others"],
 )
 def test_values_are_looked_at_for_one_thread_where_they_are_few(body: str, *, threads: bool) -> None:
     assert ("(omp_get_max_threads)() < 2" in memory_test(body).definition) is threads

@@ -14,6 +14,8 @@ from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import walk
 from scopt.poly.legality import check_marks, check_order
 from scopt.scheduler import REGISTRY, get_scheduler
+from scopt.scheduler.decisions.setting import Setting
+from scopt.scheduler.decisions.shared_parts import is_short_nest
 from scopt.scheduler.passes.band_passes import apply_passes
 from tests.conftest import everyday
 from tests.sources import scop_of
@@ -99,6 +101,17 @@ def test_loop_sinks_into_a_sequence_for_the_stride() -> None:
     # the sums of columns have one loop for eight rows and one for what is left
     assert len(simd) == 3
     assert all("[(j)]" in loop[2] for loop in simd)
+
+
+@pytest.mark.parametrize(("around", "short"), [("", True), ("x[0] = A[t][0];", False)])
+def test_a_loop_inside_of_another_one_for_threads_may_sink_as_a_whole(around: str, *, short: bool) -> None:
+    body = f"""for (t = 0; t < m; t++) {{ {around} for (j = 0; j < 6; j++) {{
+      A[t][j] = x[0]; for (i = 0; i < n; i++) A[t][j] += B[i][t] * A0[i][j]; }} }}"""
+    scop = scop_of(body, "int n, int m, double *x, double A[9][6], double B[9][9], double A0[9][6]")
+    deps = dependences(scop)
+    tree = with_properties(scop, ordered(scop, deps), scop.schedule)
+    (band,) = [node for node in band_nodes(tree) if node.get_schedule_depth() == 1]
+    assert is_short_nest(Setting.of(scop, deps, Options()), band) is short
 
 
 def test_private_copies_make_a_loop_parallel() -> None:

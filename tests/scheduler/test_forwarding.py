@@ -112,6 +112,14 @@ def test_sums_that_run_side_by_side() -> None:
     assert statements(made)[1].startswith("f[i] += w[k] / ")
 
 
+def test_one_cell_stands_for_one_of_two_sums() -> None:
+    second = "double t = 0; for (k = 0; k < n; k++) t += w[k] * (x[i] - x[k]); f[i] = s + t;"
+    scop = scop_of(SIDE_BY_SIDE.replace("f[i] = s;", second), ROWS)
+    made = forward(scop, dependences(scop))
+    assert made is not None
+    assert statements(made)[-1] in ("f[i] = f[i] + t", "f[i] = s + f[i]")
+
+
 @pytest.mark.parametrize(
     "body",
     [

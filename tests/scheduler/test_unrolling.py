@@ -52,6 +52,20 @@ def loops(found: str) -> int:
     return len(re.findall(r"\bfor \(", region))
 
 
+MOMENTS = "for (i = 0; i < n; i++) for (int p = 0; p < 4; p++) for (int q = 0; q <= p; q++) h[p][q] += SUMMAND;"
+
+
+@pytest.mark.parametrize(
+    ("summand", "count"),
+    [("a[i][p] * a[i][q]", 1), ("a[i][p] / (1 + a[i][q]) / (2 + a[i][q])", 3)],
+    ids=["few", "much"],
+)
+def test_sums_into_a_few_cells_stay_in_registers(summand: str, count: int) -> None:
+    found = text(MOMENTS.replace("SUMMAND", summand), RECORDS)
+    assert loops(found) == count
+    assert ("omp parallel" in found) == (count > 1)
+
+
 @pytest.mark.parametrize(
     ("body", "vectors"),
     [(WINDOW, 1), (CELLS, 1), (REPEATED, 1), (POOLED, 1)],
