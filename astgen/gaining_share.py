@@ -22,9 +22,10 @@ from scopt.ir.expr import names
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, For, LoopNest, Name
 from scopt.ir.scop import Scop, Statement
+from scopt.ir.trip_counts import iterations
 from scopt.ir.walks import used_names
 from scopt.machine import Machine
-from scopt.machine.costs import ITERATIONS, UNKNOWN_EXTENT, instance_cost, iterations, takes_its_time
+from scopt.machine.costs import ITERATIONS, UNKNOWN_EXTENT, instance_cost, takes_its_time
 from scopt.poly.isl_utils import PARAM, SET
 
 # A share that isn't worth what becomes of the rest (chosen: with two threads it makes a region faster by a twentieth).
