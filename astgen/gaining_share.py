@@ -11,6 +11,7 @@ from math import prod
 
 import islpy as isl
 
+from scopt import ir
 from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.loop_work import is_tile_loop
 from scopt.astgen.gained import calls_with_loops
@@ -21,6 +22,7 @@ from scopt.ir.expr import names
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, For, LoopNest, Name
 from scopt.ir.scop import Scop, Statement
+from scopt.ir.trip_counts import iterations
 from scopt.ir.walks import used_names
 from scopt.machine import Machine
 from scopt.machine.costs import ITERATIONS, UNKNOWN_EXTENT, instance_cost, takes_its_time
@@ -43,17 +45,42 @@ def gains_too_little(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machine
     made = marked.strips or marked.tilings or marked.packed
     if made or any(call.statement not in known for _, call in calls):
         return False  # what is made of statements is for something
-    gaining = {call.statement for path, call in calls if any(_gains(loop, call) for loop in path)}
-    for item in nest.body.items:
-        part = LoopNest(Block((item,)))
-        if has_searches(scop, part) or has_masks(scop, part) or reads_ahead(scop, part):
-            gaining |= {call.statement for _, call in calls_with_loops(part.body, ())}
-    gaining |= {one.name for one in scop.statements if kept_inside(scop, one)}
+    gaining = _gaining(scop, nest)
     if not gaining:
         return False  # another question
     often = {call.statement for path, call in calls if not _is_as_it_was(path, call)} | gaining
     work = {one.name: _work(scop, one, machine, often=one.name in often) for one in scop.statements}
     return sum(work[name] for name in gaining & known) < LEAST_SHARE * sum(work.values())
+
+
+def leaves_the_deepest(scop: Scop, marked: MarkedSchedule, nest: LoopNest) -> bool:
+    """Whether there are loops, in statements that are executed as a whole, that gain nothing, and are deeper than all
+    that gain something: those take most of the time."""
+    if marked.strips or marked.tilings or marked.packed:
+        return False
+    gaining = _gaining(scop, nest)
+    whole = [len(one.iterators) + _depth(one.body) for one in scop.statements if one.name not in gaining]
+    return max(whole, default=0) > max(
+        (len(one.iterators) for one in scop.statements if one.name in gaining), default=0
+    )
+
+
+def _depth(node: ir.Node) -> int:
+    """How many loops stand in one another that count to what data say. No part is taken of other ones."""
+    if isinstance(node, ir.While | ir.DoWhile):
+        return 0
+    own = isinstance(node, ir.For) and iterations(node) is None
+    return own + max(map(_depth, node.parts), default=0)
+
+
+def _gaining(scop: Scop, nest: LoopNest) -> set[str]:
+    """The statements in loops that gain something."""
+    found = {call.statement for path, call in calls_with_loops(nest.body, ()) if any(_gains(one, call) for one in path)}
+    for item in nest.body.items:
+        part = LoopNest(Block((item,)))
+        if has_searches(scop, part) or has_masks(scop, part) or reads_ahead(scop, part):
+            found |= {call.statement for _, call in calls_with_loops(part.body, ())}
+    return found | {one.name for one in scop.statements if kept_inside(scop, one)}
 
 
 def _gains(loop: For, call: Call) -> bool:

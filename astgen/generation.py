@@ -339,8 +339,8 @@ def _two_forms(program: Program, setting: Setting) -> Program:
 
 
 def _least_size(program: Program, setting: Setting) -> Program:
-    if not setting.sized:
-        return program
+    if not setting.sized or setting.judged:
+        return program  # judged: the region's condition knows already whether one thread gains
     machine = setting.options.machine
     worth = least_size(program.source, program.marked, program.loops, program.nest, machine, program.condition)
     return replace(program, nest=worth.nest, condition=worth.condition)

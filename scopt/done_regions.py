@@ -71,7 +71,9 @@ def is_idle(item: Done) -> bool:
 
 def in_parts(item: Done) -> Done:
     """The region as it was, but for parts of it."""
-    message = "as a whole, it would have neither parallel loops nor vector loops: only loops inside are transformed"
+    message = (
+        "as a whole, its innermost loops would be neither parallel nor vector loops: only loops inside are transformed"
+    )
     hint = "give these bounds that don't change"
     if any(one.id == "statement.stages" for one in item.outcome.remarks):
         message, hint = "some loops go in stages: the region's parts are transformed by themselves", ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from scopt.astgen.gaining_share import gains_too_little
+from scopt.astgen.gaining_share import gains_too_little, leaves_the_deepest
 from scopt.astgen.generation import Watch
 from scopt.astgen.guard import guard_helpers
 from scopt.astgen.guard_counters import counter_definitions, counter_name
@@ -266,12 +266,14 @@ def _writable(scop: Scop, made: Generated) -> Iterator[Remark]:
 
 
 def _is_idle(scop: Scop, made: Generated) -> bool:
-    """Whether there are loops that are executed as a whole, and no others gain anything; or loops that go in stages,
-    which only a part of the region can be taken for."""
+    """Whether there are loops that are executed as a whole, and none that are as deep gain anything; or loops that go
+    in stages, which only a part of the region can be taken for."""
     marks = [item.mark for item in items(made.nest.body) if isinstance(item, For)]
     gaining = any(mark.parallel or mark.simd or mark.jammed or mark.around for mark in marks)
     tiles = made.marked.tilings or made.marked.packed or made.marked.strips
     told = {remark.id for remark in scop.assumptions}
+    if "statement.opaque" in told and leaves_the_deepest(scop, made.marked, made.nest):
+        return True
     return "statement.stages" in told or (not (gaining or tiles) and "statement.opaque" in told)
 
 

@@ -33,6 +33,8 @@ from scopt.ir.nest_walks import Item, calls, items, map_block
 
 # Loops that one may become, and statements in all of them.
 _LOOPS, _MOST = 9, 160
+# How far from a loop's end iterations are that stand apart (chosen).
+_NEAR = 4
 
 
 def with_borders_apart(nest: LoopNest) -> LoopNest:
@@ -41,10 +43,54 @@ def with_borders_apart(nest: LoopNest) -> LoopNest:
     def visit(item: Item) -> tuple[Item, ...]:
         if not isinstance(item, For) or not _is_plain(item):
             return (item,)
-        found = (_parts(item, whole=whole) for whole in (True, False))
+        loop = replace(item, body=_with_ends_in_order(item, item.body))
+        found = (_parts(loop, whole=whole) for whole in (True, False))
         return next((parts for parts in found if _are_few(parts)), (item,))
 
     return LoopNest(map_block(nest.body, visit))
+
+
+def _with_ends_in_order(loop: For, block: Block) -> Block:
+    """A body in which ``j == 0`` and ``j != n - 1`` are comparisons by order, where these are a loop's ends."""
+
+    def put(condition: Condition) -> Condition:
+        match condition:
+            case And(args):
+                return conjunction(map(put, args))
+            case Or(args):
+                return disjunction(map(put, args))
+            case Compare() if (bound := _end(loop, condition)) is not None:
+                at = Name(loop.iterator)
+                if str(condition.op) == "==":
+                    return conjunction((Compare(at, ">=", bound), Compare(at, "<=", bound)))
+                return disjunction((Compare(at, "<", bound), Compare(at, ">", bound)))
+        return condition
+
+    found: list[Item] = []
+    for item in block.items:
+        if isinstance(item, If):
+            then, otherwise = (
+                None if one is None else _with_ends_in_order(loop, one) for one in (item.then, item.otherwise)
+            )
+            assert then is not None
+            item = If(put(item.condition), then, otherwise)
+        found.append(item)
+    return Block(tuple(found))
+
+
+def _end(loop: For, condition: Compare) -> Expr | None:
+    """The first or last iteration, or one of the few next to it, that a condition asks for."""
+    if str(condition.op) not in ("==", "!="):
+        return None
+    factors, constant = linear(subtract(condition.left, condition.right))
+    factor = factors.pop(Name(loop.iterator), 0)
+    if abs(factor) != 1 or any(loop.iterator in names(one) for one in factors):
+        return None
+    bound = scale(from_linear(factors, constant), -factor)
+    lowers = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)
+    uppers = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
+    distances = (*(subtract(bound, one) for one in lowers), *(subtract(one, bound) for one in uppers))
+    return bound if any(isinstance(one, Const) and 0 <= one.value < _NEAR for one in distances) else None
 
 
 def _are_few(parts: tuple[For | If, ...]) -> bool:
@@ -80,16 +126,26 @@ def _parts(loop: For, *, whole: bool) -> tuple[For | If, ...]:
             upper=loop.upper if upper is None else minimum((loop.upper, plus(upper, -1))),
             body=_settled(loop.body, loop.iterator, starts[0], truth),
         )
-        made += _parts(part, whole=whole) if part.body.items and not _is_empty(part) else ()
+        if part.body.items and not _is_empty(part):
+            made += _parts(replace(part, mark=replace(loop.mark, simd=not _is_short(part))), whole=whole)
     return tuple(made)
 
 
 def _is_empty(loop: For) -> bool:
+    return _has_fewer(loop, 1)
+
+
+def _is_short(loop: For) -> bool:
+    """Whether there is nothing to gain by vectors."""
+    return _has_fewer(loop, _NEAR)
+
+
+def _has_fewer(loop: For, iterations: int) -> bool:
     """Whether two of its bounds say so, by constants."""
     lowers = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)
     uppers = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
     lengths = (subtract(upper, lower) for upper in uppers for lower in lowers)
-    return any(isinstance(one, Const) and one.value < 0 for one in lengths)
+    return any(isinstance(one, Const) and one.value + 1 < iterations for one in lengths)
 
 
 def _starts(iterator: str, condition: Condition) -> Iterator[Expr]:

@@ -136,6 +136,8 @@ class Sure(Struct, frozen=True, eq=False):
             return True
         if not is_made_always(self.statement, access):
             return False
+        if not access.relation.is_single_valued():
+            return self.is_in_a_table(access)
         cells = isl.UnionSet.from_set(access.relation.intersect_params(self.scop.context).range())
         if not array.pointer and None not in array.sizes:
             box = isl.Set.universe(access.relation.range().get_space())
@@ -154,3 +156,14 @@ class Sure(Struct, frozen=True, eq=False):
             and always_evaluated(statement.body, other.node)
         )
         return bool(cells.is_subset(surely.range()))
+
+    def is_in_a_table(self, access: Access) -> bool:
+        """Whether a cell that data name exists whatever they are: a cell's type says how many there may be. Other
+        bounds may hold where the reference is made alone, `x < 0 || table[x]`."""
+        array, node = self.scop.arrays[access.array], access.node
+        if not isinstance(node, ir.ArrayRef) or array.pointer or array.rank != 1 or array.sizes[0] is None:
+            return False
+        kind = self.kind(node.subscript)
+        if kind is None or not kind.integer or kind.signed or not 0 < kind.bits <= _NARROW:
+            return False
+        return array.sizes[0] >= 1 << kind.bits and self.may_be_evaluated(node.subscript)

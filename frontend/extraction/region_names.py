@@ -35,7 +35,7 @@ from scopt.frontend.normalize.expression_types import ExpressionTypes
 from scopt.frontend.normalize.formulas import formula_of
 from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
 from scopt.frontend.normalize.initializers import with_assigned_lists
-from scopt.frontend.normalize.inlining import inlined_calls
+from scopt.frontend.normalize.inlining import inlined_calls, written_choices
 from scopt.frontend.normalize.local_tables import with_static_tables, without_tables
 from scopt.frontend.normalize.loops_by_rows import with_loops_by_rows
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
@@ -178,8 +178,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     """Give every name of a region one meaning. by_rows: loops through all of an array go through its rows. Raises
     Refusal."""
     refuse_other_variables(tu, region)
-    outer = scope_at(tu, region)
-    called = with_called_bodies(tu, region, outer)
+    called = with_called_bodies(tu, region, outer := scope_at(tu, region))
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
     exchanged, anew = _normal(tu, replace(region, items=called.items), outer, read_after)
@@ -195,6 +194,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     items = inlined_calls(tuple(map(_without_directives, items)), tu, region, symbols)
     _refuse_thread_local(tu, region, items, symbols)
     items = with_constant_scalars(substituted_locals(items, _local_names(tu, region, symbols, unique)), symbols)
+    items = written_choices(items, tu, region, symbols, unique.iterators)
     inside, reserved = local_names | unique.iterators, tu.reserved | set(ISL_WORDS)
     stages = with_stage_loops(items, symbols, inside, region.symbolic, reserved, tu.long_type, read_after)
     items, iterators = stages.items, unique.iterators | stages.iterators

@@ -108,6 +108,8 @@ class IndexExpressions(Struct, frozen=True, eq=False):
                 return self.common(node.iftrue, node.iffalse)
             case ir.Cast():
                 return ctype_of(node.to_type, self.symbols)
+            case ir.FuncCall(name=ir.ID(name=name)) if name in self.functions:
+                return ctype_of(self.functions[name].decl.type.type, self.symbols)
         return None
 
     def common(self, left: Any, right: Any) -> CType | None:

@@ -8,18 +8,20 @@ from values stay calls, which statements may have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from scopt import ir
 from scopt.frontend.normalize.expression_types import ExpressionTypes
+from scopt.frontend.normalize.formulas import formula_of
+from scopt.frontend.normalize.tree_rewriting import names_of
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS, is_own
 from scopt.frontend.syntax.symbols import Symbol, symbol_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
-from scopt.ir.effects import STEPS
-from scopt.ir.walks import changed, rebuilt, replaced, walk
+from scopt.ir.effects import STEPS, effects
+from scopt.ir.walks import changed, mapped, rebuilt, replaced, walk
 
 # Functions in functions; nodes of what stands in a call's place: longer expressions nobody would write.
 _DEEPEST = 8
@@ -32,9 +34,44 @@ def inlined_calls(
 ) -> tuple[Any, ...]:
     """The statements of a region, in which each name has one meaning, without such calls. symbols: of all names,
     iterators that loops declare apart."""
-    calls = {node.name.name for node in walk(*items) if isinstance(node, ir.FuncCall) and isinstance(node.name, ir.ID)}
-    if not any(looked_into(tu, name) for name in calls):
+    if not any(looked_into(tu, name) for name in _called(items)):
         return items
+    inlining = _inlining(items, tu, region, symbols)
+    return tuple(inlining.within(item, _DEEPEST) for item in items)
+
+
+def written_choices(
+    items: tuple[Any, ...],
+    tu: TranslationUnit,
+    region: Region,
+    symbols: Mapping[str, Symbol],
+    iterators: Collection[str],
+) -> tuple[Any, ...]:
+    """The statements of a region with choices in subscripts in the place of calls of functions that choose,
+    ``a[y][clamp(x + 1, n)]``, where nothing is given to them but iterators and what the region leaves as it is: where a
+    loop would choose alike for most of its iterations is seen then."""
+    if not any(_choice_of(tu, name) is not None for name in _called(items)):
+        return items
+    changed_names = effects(*items).changed - frozenset(iterators)
+    inlining = _inlining(items, tu, region, symbols)
+
+    def visited(node: Any, inside: bool) -> Any:
+        subscript = node.subscript if isinstance(node, ir.ArrayRef) else None
+        made = mapped(node, lambda part: visited(part, inside or part is subscript))
+        if not (inside and isinstance(made, ir.FuncCall) and changed_names.isdisjoint(names_of(made))):
+            return made
+        if any(isinstance(one, (ir.ArrayRef, ir.StructRef)) for one in walk(made)):
+            return made
+        return inlining.choice(made, _DEEPEST) or made
+
+    return tuple(visited(item, False) for item in items)
+
+
+def _called(items: Iterable[Any]) -> set[str]:
+    return {node.name.name for node in walk(*items) if isinstance(node, ir.FuncCall) and isinstance(node.name, ir.ID)}
+
+
+def _inlining(items: Iterable[Any], tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol]) -> _Inlining:
     heads = (
         node.init.decls for node in walk(*items) if isinstance(node, ir.For) and isinstance(node.init, ir.DeclList)
     )
@@ -44,8 +81,17 @@ def inlined_calls(
         for node in walk(region.function)
         if isinstance(node, (ir.Decl, ir.Typedef, ir.Enumerator)) and node is not region.function.decl and node.name
     )
-    inlining = _Inlining(tu, ExpressionTypes(scope, tu.structs, region.symbolic, region.types), own)
-    return tuple(inlining.within(item, _DEEPEST) for item in items)
+    return _Inlining(tu, ExpressionTypes(scope, tu.structs, region.symbolic, region.types), own)
+
+
+def _choice_of(tu: TranslationUnit, name: str) -> Any | None:
+    """What a function that computes a number from numbers returns, where it is a choice."""
+    function = tu.functions.get(name)
+    if function is None or tu.pure_functions.get(name) != "const" or not is_own(function, tu.replaceable):
+        return None
+    value = formula_of(function)
+    plain = value is not None and any(isinstance(one, ir.TernaryOp) for one in walk(value))
+    return value if plain and not any(isinstance(one, ir.FuncCall) for one in walk(value)) else None
 
 
 def looked_into(tu: TranslationUnit, name: str) -> bool:
@@ -93,7 +139,17 @@ class _Inlining(Struct, frozen=True, eq=False):
         name = node.name.name if isinstance(node.name, ir.ID) else ""
         if name in self.own or not looked_into(self.tu, name):
             return None
-        function = self.tu.functions[name]
+        return self.put_in(node, _statement(self.tu.functions[name]), depth)
+
+    def choice(self, node: ir.FuncCall, depth: int) -> Any | None:
+        """The choice that stands in the place of a call of a function that makes it."""
+        name = node.name.name if isinstance(node.name, ir.ID) else ""
+        value = None if name in self.own else _choice_of(self.tu, name)
+        return None if value is None else self.put_in(node, ir.Return(value), depth)
+
+    def put_in(self, node: ir.FuncCall, statement: Any, depth: int) -> Any | None:
+        """A call's statement with what is given in the places of parameters."""
+        function = self.tu.functions[node.name.name]
         declared, parameters = function.decl.type, parameters_of(function)
         arguments = list(node.args.exprs) if node.args is not None else []
         if function.param_decls or len(parameters) != len(arguments):
@@ -101,7 +157,6 @@ class _Inlining(Struct, frozen=True, eq=False):
         values = {one.name: self.given(one, value) for one, value in zip(parameters, arguments, strict=True)}
         if None in values or any(value is None for value in values.values()):
             return None
-        statement = _statement(function)
         is_value = isinstance(statement, ir.Return)
         if not self.may_move(statement, values.keys()) or is_value is returns_nothing(declared):
             return None

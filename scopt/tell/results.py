@@ -54,7 +54,7 @@ class Outcome(Account, frozen=True):
     epilogue: statements that have to run behind the text.
     exchanging: it stays as it was, since pointers that its iterations exchange keep its loops from gaining anything as
       a whole.
-    idle: it has no loop of threads or vectors, while some of the region's loops are executed as a whole.
+    idle: loops that are executed as a whole are deeper than all that threads or vectors have.
     jammed: rows of some loop run together.
     """
 

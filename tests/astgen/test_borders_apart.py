@@ -50,6 +50,9 @@ def instances(block: Block, values: Mapping[str, int]) -> Iterator[tuple[str, in
         ((INSIDE,), 2, 0),
         # a single cell stays
         ((Compare(J, "==", W),), 1, 1),
+        # but for the first and last ones
+        ((Compare(J, "==", Const(1)),), 2, 0),
+        ((Compare(J, "!=", plus(N, -2)), Compare(J, "==", plus(N, -1))), 3, 0),
         ((BORDERS, Compare(J, "==", W)), 3, 3),
         # too many: rows stay
         ((BORDERS, Compare(ROW, "<", N), Compare(ROW, ">", W)), 3, 6),

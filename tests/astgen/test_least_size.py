@@ -190,3 +190,20 @@ def test_vectors_beside_many_pointers_are_asked_for_little_work() -> None:
     text = optimize(source.encode(), Options(autodetect=True)).text.decode()
     region, loop = (int(one.split()[0].rstrip(")")) for one in text.split("(double)n * n > ")[1:])
     assert region < 1000 < loop
+
+
+def test_a_region_that_gets_little_time_gains_alone_what_it_gains_otherwise() -> None:
+    """Vector loops without their borders: one thread has them, too."""
+    source = """void f(int n, double a[n][n], double b[n][n]) {
+#pragma scop
+  for (int t = 0; t < 10; t++) {
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) b[i][j] = a[i][(j + 1) % n] - a[i][(j + n - 1) % n];
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) a[i][j] += b[i][j] * 0.1;
+  }
+#pragma endscop
+}
+"""
+    text = optimize(source.encode(), Options(hasty=True)).text.decode()
+    assert "scopt_threads() > 1" not in next(line for line in text.splitlines() if line.lstrip().startswith("if ("))

@@ -231,3 +231,17 @@ def test_both_sides_of_conditions_are_evaluated_where_they_may_be(condition: str
         return ir.BinaryOp("&", node.left, node.right) if isinstance(node, ir.BinaryOp) and node.op == "&&" else node
 
     assert sums_the_same(Sure(scop, only), rebuilt(made.body, change), only.body) is eager
+
+
+@pytest.mark.parametrize(("index", "eager"), [("int", False), ("unsigned char", True)])
+def test_what_data_name_is_looked_at_where_it_surely_exists(index: str, eager: bool) -> None:
+    """`table[y[i]]` may be beside the table where a condition keeps it from being read."""
+    source = f"""static unsigned table[256];
+void f(int n, const {index} y[n], const unsigned v[n], int out[n]) {{
+#pragma scop
+  for (int i = 0; i < n; i++) {{ unsigned w = v[i]; out[i] = y[i] >= 0 && w < table[y[i]]; }}
+#pragma endscop
+}}
+"""
+    text = pipeline.optimize(source.encode(), Options()).text.decode()
+    assert ("&& w" not in text.split("#pragma scop")[1]) is eager

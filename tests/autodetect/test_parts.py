@@ -104,6 +104,14 @@ def test_loops_with_bounds_that_change_are_taken_where_the_region_gains_nothing(
     assert "#pragma omp parallel" in result.text.decode()
 
 
+def test_loops_with_bounds_that_change_are_taken_where_others_gain_that_are_less_deep() -> None:
+    rows = BOXES.replace("i % 300", "i").replace("depth[300]", "depth[400]")
+    cleared = "for (int i = 0; i < 400; i++)\n    for (int j = 0; j < 400; j++) depth[i][j] = 0;\n  for (int t"
+    result = optimize(rows.replace("for (int t", cleared).encode(), Options(), file="in.c")
+    whole, *_, deepest = result.regions
+    assert (whole.transformed, deepest.transformed) == (False, True)
+
+
 def test_regions_stay_whole_where_their_parts_gain_nothing_either() -> None:
     chain = BOXES.replace(
         "if (z[t] < depth[i % 300][j]) depth[i % 300][j] = z[t];", "depth[0][0] = depth[0][0] * 3 ^ z[j];"

@@ -14,6 +14,7 @@ from tests.conftest import RunC
 
 # little work is enough for threads
 SOON = replace(Machine(), fork_nanoseconds=1)
+CLAMP = "static int clamp(int i, int n) { if (i < 0) return 0; return i < n ? i : n - 1; }\n"
 HEAD = "void f(int n, float a[n][n], float b[n][n], float w[3][3])"
 WINDOW = """for (int y = 0; y < n; y++)
     for (int x = 0; x < n; x++) {
@@ -35,15 +36,20 @@ FLAT = """for (int y = 0; y < n; y++)
       int u = y == 0 ? c + (n - 1) * n : c - n, d = y < n - 1 ? c + n : c;
       b[c] = a[c] - a[w] * 2 + a[e] * 3 - a[u] * 5 + a[d] * 7;
     }"""
+CALLED = """for (int y = 0; y < n; y++)
+    for (int x = 0; x < n; x++) {
+      int u = clamp(y - 1, n), d = clamp(y + 1, n), w = clamp(x - 1, n), e = clamp(x + 1, n);
+      b[y][x] = a[u][x] - a[d][x] * 2 + a[y][w] * 3 - a[d][e] * 5;
+    }"""
 DOWN = WIDE.replace("x = 0; x < n; x++", "x = n - 1; x >= 0; x--")
 
 
 def text_of(body: str) -> str:
-    source = f"{HEAD} {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+    source = f"{CLAMP}{HEAD} {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
     return optimize(source.encode(), Options(machine=SOON, eager=True)).text.decode().partition("#pragma scop\n")[2]
 
 
-@pytest.mark.parametrize("body", [CLAMPED, PERIODIC, WITHOUT, WIDE, DOWN])
+@pytest.mark.parametrize("body", [CLAMPED, PERIODIC, WITHOUT, WIDE, DOWN, CALLED])
 def test_the_interior_has_plain_subscripts(body: str) -> None:
     interior = re.search(r"for \(long x = [12]; x < n - [12]L; x\+\+\)(.*?b\[y\]\[x\].*?;)", text_of(body), re.DOTALL)
     interior = interior or re.search(r"for \(long x = n - 3; x >= 2; x--\)(.*?;)", text_of(body), re.DOTALL)
@@ -67,16 +73,16 @@ def test_other_loops_stay_whole(body: str) -> None:
 
 
 def test_all_cells_are_what_they_were(run_c: RunC) -> None:
-    bodies = (CLAMPED, PERIODIC, WITHOUT, WIDE, DOWN)
+    bodies = (CLAMPED, PERIODIC, WITHOUT, WIDE, DOWN, CALLED)
     functions = [
         HEAD.replace(" f(", f" f{k}(") + f" {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
         for k, body in enumerate(bodies)
     ]
-    functions.append(functions[0].replace(HEAD.replace(" f(", " f0("), "void f5(int n, float *a, float *b, void *w)"))
+    functions.append(functions[0].replace(HEAD.replace(" f(", " f0("), "void f6(int n, float *a, float *b, void *w)"))
     functions[-1] = functions[-1].replace(CLAMPED, FLAT)
     calls = " ".join(f"f{k}(n, (void *)a, (void *)b, (void *)w); show(n * n, b);" for k in range(len(functions)))
     source = f"""#include <stdio.h>
-{"".join(functions)}
+{CLAMP}{"".join(functions)}
 static void show(int n, const float *b) {{
   unsigned hash = 5381;
   for (int k = 0; k < 4 * n; k++) hash = hash * 33 + ((const unsigned char *)b)[k];
