@@ -17,13 +17,13 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from scopt.ir.expr import from_linear, linear, maximum, minimum, mirrored, names, scale, subtract
-from scopt.ir.nest import And, Block, Compare, For, If, LoopNest, Name
+from scopt.ir.nest import And, Block, Compare, Const, For, If, LoopNest, Max, Min, Name
 from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Scop
 from scopt.ir.walks import used_names
 
-# Of more of them together, it is seldom that all hold.
-_MOST_CONDITIONS = 6
+# As few have loops of their own for each of their combinations; of more than the most, all seldom hold.
+_FEW, _MOST_CONDITIONS = 2, 6
 
 
 def with_conditions_outside(scop: Scop, nest: LoopNest) -> LoopNest:
@@ -53,13 +53,22 @@ def _with_whole_inside(loop: For) -> For | If:
     as it was. Its iterations hand something on between what stands below them."""
     found = [one for one in loop.body.items if _is_kept(loop, one)]
     conditions = tuple(dict.fromkeys(one.condition for one in found if isinstance(one, If)))
-    if not 1 < len(conditions) <= _MOST_CONDITIONS:
+    if not _FEW < len(conditions) <= _MOST_CONDITIONS or _is_border(loop):
         return loop
     inside: list[Item] = []
     for item in loop.body.items:
         inside += item.then.items if isinstance(item, If) and _is_kept(loop, item) else (item,)
     whole = replace(loop, body=Block(tuple(inside)))
     return If(And(conditions), Block((whole,)), Block((loop,)))
+
+
+def _is_border(loop: For) -> bool:
+    """Whether it has one iteration at most, or ends at a constant: not worth as much text again."""
+    lower = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)
+    upper = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
+    ends = [subtract(high, low) for high in upper for low in lower]
+    single = any(isinstance(one, Const) and one.value <= 0 for one in ends)
+    return single or any(isinstance(one, Const) for one in upper)
 
 
 def _is_kept(loop: For, item: Item) -> bool:
