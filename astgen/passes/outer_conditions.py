@@ -36,7 +36,6 @@ def with_conditions_outside(scop: Scop, nest: LoopNest) -> LoopNest:
                 apart = len(parts) > 1 or any(isinstance(one, If) for one in parts)
                 if apart and _keeps_private(scop, item, parts):
                     return parts
-                return (_with_whole_inside(item),) if apart else (item,)
         return (item,)
 
     return LoopNest(map_block(nest.body, visit))
@@ -48,7 +47,17 @@ def _may_have_parts(loop: For) -> bool:
     return mark.simd and not (mark.parallel or mark.reductions or any(isinstance(one, For) for one in items(loop.body)))
 
 
-def _with_whole_inside(loop: For) -> For | If:
+def in_two_forms(nest: LoopNest) -> LoopNest:
+    """The same instances, with two forms of vector loops whose conditions can't stand around them. Borders of the loops
+    themselves are apart already: these stay as they are."""
+
+    def visit(item: Item) -> tuple[Item, ...]:
+        return (_whole_inside(item),) if isinstance(item, For) and _may_have_parts(item) else (item,)
+
+    return LoopNest(map_block(nest.body, visit))
+
+
+def _whole_inside(loop: For) -> For | If:
     """The loop without conditions that it leaves as they are, where all of them hold, which is so but at borders; else
     as it was. Its iterations hand something on between what stands below them."""
     found = [one for one in loop.body.items if _is_kept(loop, one)]
