@@ -44,7 +44,7 @@ from scopt.astgen.passes.lengths import with_constant_lengths
 from scopt.astgen.passes.masking import with_masks
 from scopt.astgen.passes.narrow_loops import with_narrow_loops
 from scopt.astgen.passes.neighbours import with_common_guards, with_lines_kept
-from scopt.astgen.passes.outer_conditions import with_conditions_outside
+from scopt.astgen.passes.outer_conditions import in_two_forms, with_conditions_outside
 from scopt.astgen.passes.picking import with_picked_choices
 from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.short_strips import with_short_strips
@@ -220,7 +220,7 @@ def _turned_sums(program: Program, setting: Setting) -> Program:
 
 
 def _outer_conditions(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_borders_apart(with_conditions_outside(program.scop, program.nest)))
+    return replace(program, nest=in_two_forms(with_borders_apart(with_conditions_outside(program.scop, program.nest))))
 
 
 def _kernel_calls(program: Program, setting: Setting) -> Program:

@@ -271,7 +271,8 @@ def _check_short_loops(source: Scop, scop: Scop, marked: MarkedSchedule, nest: L
     for path, call in calls_with_loops(nest.body, ()):
         if call.statement in statements and is_interchanged(path, call) and not is_unrolled(call):
             extent = _extent(source, call.statement, len(statements[call.statement].iterators) - 1)
-            if extent is not None and extent <= _SHORT:
+            # One iteration, a border's, is no loop that anybody unrolls.
+            if extent is not None and 1 < extent <= _SHORT:
                 raise Simpler(f"a loop of {extent} iterations is better unrolled inside")
 
 

@@ -5,7 +5,9 @@ The lanes of a recurrence meet its first and its last step all at once. gcc take
 by itself (loop unswitching: Allen and Cocke, "A catalogue of optimizing transformations", 1972); a long one gets no
 vectors. A vector loop carries nothing, so that its statements may have loops of their own (distribution), unless
 they hand something on in a private variable of a lane. What runs up to another end than its neighbours (``if (j < n)
-B;``) has a loop with that end: below a condition, gcc makes no vectors of what may raise an exception.
+B;``) has a loop with that end: below a condition, gcc makes no vectors of what may raise an exception. Where something
+is handed on (``s = A; if (i > 0) s -= B; if (j > 0) s -= C; y = s;``), the loop stands there twice: for the interior,
+where all of the conditions hold, without them, and as it was.
 """
 
 from __future__ import annotations
@@ -15,10 +17,13 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from scopt.ir.expr import from_linear, linear, maximum, minimum, mirrored, names, scale, subtract
-from scopt.ir.nest import Block, Compare, For, If, LoopNest, Name
+from scopt.ir.nest import And, Block, Compare, Const, For, If, LoopNest, Max, Min, Name
 from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Scop
 from scopt.ir.walks import used_names
+
+# As few have loops of their own for each of their combinations; of more than the most, all seldom hold.
+_FEW, _MOST_CONDITIONS = 2, 6
 
 
 def with_conditions_outside(scop: Scop, nest: LoopNest) -> LoopNest:
@@ -40,6 +45,43 @@ def _may_have_parts(loop: For) -> bool:
     """Whether it is an innermost vector loop of one thread, which puts nothing together in the end."""
     mark = loop.mark
     return mark.simd and not (mark.parallel or mark.reductions or any(isinstance(one, For) for one in items(loop.body)))
+
+
+def in_two_forms(nest: LoopNest) -> LoopNest:
+    """The same instances, with two forms of vector loops whose conditions can't stand around them. Borders of the loops
+    themselves are apart already: these stay as they are."""
+
+    def visit(item: Item) -> tuple[Item, ...]:
+        return (_whole_inside(item),) if isinstance(item, For) and _may_have_parts(item) else (item,)
+
+    return LoopNest(map_block(nest.body, visit))
+
+
+def _whole_inside(loop: For) -> For | If:
+    """The loop without conditions that it leaves as they are, where all of them hold, which is so but at borders; else
+    as it was. Its iterations hand something on between what stands below them."""
+    found = [one for one in loop.body.items if _is_kept(loop, one)]
+    conditions = tuple(dict.fromkeys(one.condition for one in found if isinstance(one, If)))
+    if not _FEW < len(conditions) <= _MOST_CONDITIONS or _is_border(loop):
+        return loop
+    inside: list[Item] = []
+    for item in loop.body.items:
+        inside += item.then.items if isinstance(item, If) and _is_kept(loop, item) else (item,)
+    whole = replace(loop, body=Block(tuple(inside)))
+    return If(And(conditions), Block((whole,)), Block((loop,)))
+
+
+def _is_border(loop: For) -> bool:
+    """Whether it has one iteration at most, or ends at a constant: not worth as much text again."""
+    lower = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)
+    upper = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
+    ends = [subtract(high, low) for high in upper for low in lower]
+    single = any(isinstance(one, Const) and one.value <= 0 for one in ends)
+    return single or any(isinstance(one, Const) for one in upper)
+
+
+def _is_kept(loop: For, item: Item) -> bool:
+    return isinstance(item, If) and item.otherwise is None and loop.iterator not in names(item.condition)
 
 
 def _parts(scop: Scop, loop: For, body: Block) -> Iterator[For | If]:

@@ -21,8 +21,12 @@ from scopt.frontend.model.assumptions import long_values, summable, too_large, t
 from scopt.frontend.model.bound_wishes import bound
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
 from scopt.frontend.model.value_ranges import subscript_ranges
+from scopt.frontend.normalize.members import Hoisted
 from scopt.frontend.syntax.library_calls import library_calls
 from scopt.frontend.syntax.pointees import Pointees
+from scopt.frontend.syntax.pointer_slots import Slot, member_slot
+from scopt.frontend.syntax.stored_pointers import stored_pointers
+from scopt.frontend.syntax.structs import Types
 from scopt.frontend.syntax.symbols import is_value
 from scopt.frontend.syntax.taken_functions import taken_functions
 from scopt.ir.scop import Access, Guard, Parameter, Scop, Statement
@@ -178,13 +182,22 @@ class ScopParts(Struct, frozen=True, eq=False):
             self.subscript_ranges,
             self.reach(),
             self.pointees,
+            {one.symbol.name: slot for one in self.names.hoisted if (slot := self.slot(one)) is not None},
         )
         return check_aliasing(self.names.region, names, assume_apart=self.assume_apart)
 
     def pointees(self) -> Pointees:
         """What the file shows that pointers lead to."""
         tu = self.names.tu
-        return tu.worked_out("pointees", lambda: Pointees.of(tu.ast, tu.defined_functions))
+        stored = tu.worked_out("stored pointers", lambda: stored_pointers(tu)) if tu.strict_aliasing else None
+        defined = tu.defined_functions - tu.library_functions
+        return tu.worked_out("pointees", lambda: Pointees.of(tu.ast, defined, stored, complete=tu.complete))
+
+    def slot(self, one: Hoisted) -> Slot | None:
+        """The member that a name for a pointer has its value from."""
+        if one.cell is None or not one.symbol.pointer or not one.cell.path:
+            return None
+        return member_slot(Types(self.names.symbols, self.names.tu.structs), one.cell.struct, one.cell.path)
 
     def subscript_ranges(self) -> Mapping[str, tuple[int, int]]:
         """The first subscripts of names, where types and constants bound them."""

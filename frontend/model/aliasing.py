@@ -18,6 +18,7 @@ from scopt.frontend.model.row_stretches import RowStretch, row_stretch
 from scopt.frontend.model.stretches import array_stretch, scalar_stretch
 from scopt.frontend.model.value_ranges import MAX_TABLE
 from scopt.frontend.syntax.pointees import Pointees
+from scopt.frontend.syntax.pointer_slots import Slot
 from scopt.frontend.syntax.symbols import Symbol
 from scopt.frontend.syntax.unit import Region
 from scopt.ir.ctypes import CHARACTER
@@ -26,6 +27,8 @@ from scopt.poly.isl_utils import universe_params
 
 # Tests of more pairs than this, one by one, would take longer to read, and to run, than one of all together.
 MAX_PAIRS = 32
+# Rows that pointers to pointers lead to (``double ***``) are too many to look up each time.
+TESTED_RANK = 2
 # Where there is none of all together (values of index arrays say what is touched), some more.
 MAX_COMPUTED = 64
 
@@ -69,7 +72,7 @@ class Names(Struct, frozen=True, eq=False):
       the region.
     strict: objects of types that C keeps apart don't overlap. ranges: asked where subscripts aren't affine: by a name
       in the program, the least and the greatest of its first subscripts. reach: asked where that isn't enough.
-    pointees: asked for what the file shows that pointers lead to.
+    pointees: asked for what the file shows that pointers lead to. members: those that names of pointers stand for.
     """
 
     symbols: Mapping[str, Symbol]
@@ -84,6 +87,7 @@ class Names(Struct, frozen=True, eq=False):
     ranges: Callable[[], Mapping[str, tuple[int, int]]] = dict
     reach: Reach | None = None
     pointees: Callable[[], Pointees] | None = None
+    members: Mapping[str, Slot] = field(default_factory=dict)
 
 
 def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) -> Aliasing:
@@ -148,7 +152,8 @@ def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) 
 
 def _origins(region: Region, names: Names) -> Origins:
     local = {name for name, array in names.arrays.items() if array.local}
-    return Origins(region.function, names.symbols, names.written, names.defined, local, names.strict, names.pointees)
+    strict, pointees, members = names.strict, names.pointees, names.members
+    return Origins(region.function, names.symbols, names.written, names.defined, local, strict, pointees, members)
 
 
 def _root(symbol: Symbol) -> str:
@@ -242,7 +247,9 @@ def _tested_rows(
         (row, other)
         for row in rows
         for other in listed
-        if names.written.intersection((row, other)) and (row == other or origins.may_hold(row, other))
+        if names.written.intersection((row, other))
+        and (row == other or origins.may_hold(row, other))
+        and not origins.lead_to_own(row, other)
     ]
     if not pairs:
         return Aliasing()
@@ -251,7 +258,8 @@ def _tested_rows(
     stretches: list[RowStretch] = []
     holds = names.context
     for name in names_of_rows:
-        found = row_stretch(names.arrays[name], names.statements, holds)
+        array = names.arrays[name]
+        found = row_stretch(array, names.statements, holds) if array.rank == TESTED_RANK else None
         if found is None:
             message = (
                 f"the rows of '{name}' may overlap, and what the region touches of them has no simple bounds to test"

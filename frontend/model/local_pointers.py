@@ -186,6 +186,8 @@ class LocalPointers(Struct, frozen=True, eq=False):
         one, other = self.symbols.get(name), self.symbols.get(node.name) if isinstance(node, ir.ID) else None
         if one is None or other is None or one.row is None or other.row is None:
             return False
+        if one.pointer_depth != other.pointer_depth:
+            return False
         if any(layer.quals for symbol in (one, other) for layer in symbol.layers):
             return False
         return _same_type(Typed((), *one.row), Typed((), *other.row))

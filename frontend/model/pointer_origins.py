@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from scopt import ir
+from scopt.frontend.model.row_pointers import is_rows
 from scopt.frontend.model.type_rules import diverge, is_sole, types_differ
-from scopt.frontend.syntax.pointees import ALLOCATING, Pointees
+from scopt.frontend.syntax.pointees import Pointees
+from scopt.frontend.syntax.pointer_slots import Kind, Slot
+from scopt.frontend.syntax.pointer_values import ALLOCATING
 from scopt.frontend.syntax.symbols import Symbol
 from scopt.ir.ctypes import CHARACTER
 from scopt.ir.effects import assigns
@@ -19,8 +22,8 @@ from scopt.ir.walks import walk
 class Origins(Struct, frozen=True, eq=False):
     """What the file says about the values of a function's pointers, and what they can't lead to.
 
-    symbols, written, defined, strict, pointees: as in `scopt.frontend.model.aliasing.Names`. local: arrays that begin
-    to live in the region.
+    symbols, written, defined, strict, pointees, members: as in `scopt.frontend.model.aliasing.Names`.
+    local: arrays that begin to live in the region.
     """
 
     function: Any
@@ -30,6 +33,7 @@ class Origins(Struct, frozen=True, eq=False):
     local: Collection[str]
     strict: bool
     pointees: Callable[[], Pointees] | None
+    members: Mapping[str, Slot] = field(default_factory=dict)
 
     def may_overlap(self, a: Symbol, b: Symbol) -> bool:
         """Whether what two names stand for may have bytes in common."""
@@ -82,7 +86,26 @@ class Origins(Struct, frozen=True, eq=False):
         """Whether the file shows that two variables lead to different memory."""
         if self.pointees is None or max(a.pointer_depth, b.pointer_depth) > 1:
             return False
-        return self.pointees().are_apart(self.function, a.name, b.name)
+        return self.pointees().are_apart(self.function, self.place(a), self.place(b))
+
+    def lead_to_own(self, rows: str, other: str) -> bool:
+        """Whether the file shows that rows are apart from each other, and from what another name leads to."""
+        if self.pointees is None or not self.strict:
+            return False
+        symbol, second, pointees = self.symbols[rows], self.symbols[other], self.pointees()
+        kinds: list[Kind] = [
+            (symbol.type.floating, symbol.type.bits, depth) for depth in range(1, symbol.pointer_depth)
+        ]
+        if is_rows(second) and second.pointer_depth == symbol.pointer_depth:
+            return pointees.rows_are_apart(self.function, self.place(symbol), self.place(second), kinds)
+        plain = second.within is None and second.pointer_depth <= 1 and (second.pointer or bool(second.dims))
+        if not plain or not all(map(pointees.is_owned, kinds)):
+            return False
+        return not pointees.lead_from_rows(self.function, self.place(second), kinds[0])
+
+    def place(self, symbol: Symbol) -> str | Slot:
+        """What the file is asked for where it is about the values of a name."""
+        return self.members.get(symbol.name, symbol.name)
 
     def may_move(self, written: Symbol, pointer: Symbol) -> bool:
         """Whether a write of characters may change a pointer: other types can't (C11 6.5)."""

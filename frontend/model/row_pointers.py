@@ -1,4 +1,5 @@
-"""Arrays of pointers to rows (``double **a``) as arrays of two dimensions: ``a[i][j]``.
+"""Arrays of pointers to rows (``double **a``) as arrays of two dimensions: ``a[i][j]``; those of pointers to such
+(``double ***a``) as arrays of three.
 
 Where each row lies is known when the program runs. In a marked region, rows are taken to be apart, as all that is
 reached through pointers is; stores to their cells don't change where they lie if C's types keep cells and pointers
@@ -14,8 +15,9 @@ from msgspec.structs import replace
 from scopt.frontend.syntax.symbols import Symbol
 from scopt.ir.ctypes import CHARACTER
 
-# Its pointers to rows, and the rows.
+# Its pointers to rows, and the rows; more pointers than this are read by no loops.
 _STEPS = 2
+_MOST_STEPS = 4
 
 
 def with_rows(symbols: Mapping[str, Symbol], outer: Iterable[str]) -> dict[str, Symbol]:
@@ -29,13 +31,13 @@ def with_rows(symbols: Mapping[str, Symbol], outer: Iterable[str]) -> dict[str, 
 
 def is_rows(symbol: Symbol) -> bool:
     """Whether an array's rows are reached through pointers of their own."""
-    return len(symbol.dims) == _STEPS and symbol.pointer_depth == _STEPS
+    return len(symbol.dims) == symbol.pointer_depth >= _STEPS
 
 
 def _as_rows(symbol: Symbol) -> Symbol | None:
-    if symbol.row is None:
+    if symbol.row is None or symbol.pointer_depth > _MOST_STEPS:
         return None
     element, size = symbol.row
     if not (element.integer or element.floating) or element.bits <= CHARACTER or element.volatile or element.atomic:
         return None
-    return replace(symbol, type=element, dims=(None, None), size=size)
+    return replace(symbol, type=element, dims=(None,) * symbol.pointer_depth, size=size)

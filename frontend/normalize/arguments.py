@@ -21,6 +21,9 @@ from scopt.ir.walks import changed, rebuilt, walk
 
 Scope = dict[str, Symbol]
 
+# Pointers that have to be followed to the cells of rows.
+_ROWS = 2
+
 
 class Arguments(Struct, frozen=True, eq=False):
     """In calls of a region. taken: variables that bodies have been put in with, whose addresses calls get."""
@@ -149,7 +152,8 @@ class Arguments(Struct, frozen=True, eq=False):
         if not (isinstance(node, ir.ArrayRef) and isinstance(node.name, ir.ID)):
             return False
         symbol = scope.get(node.name.name)
-        return symbol is not None and symbol.row is not None and _variables(node.subscript) is not None
+        rows = symbol is not None and symbol.row is not None and symbol.pointer_depth == _ROWS
+        return rows and _variables(node.subscript) is not None
 
     def writes_numbers(self, function: ir.FuncDef, done: Effects, scope: Scope) -> bool:
         """Whether all that a function writes are numbers, which aren't parts of a pointer unless they are characters:

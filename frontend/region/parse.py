@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from scopt import ir
 from scopt.diagnostics import Location
@@ -57,15 +57,13 @@ def parse(
     unit = FileParser(result, source, options)
     ast, openmp = without_taken(unit.parse(), file, result.raw, result.all_macros.keys())
     ast, bare = blocks_around_loops(ast, file) if options.autodetect else (ast, frozenset())
-    replaceable = replaceable_functions(ast, result)
-    computing = computing_functions(ast, const := _const_functions(ast, unit), replaceable)
-    ast = with_passing_statics(ast, {*const, *computing})
-    in_file = tuple(n for n in ast.ext if isinstance(n, ir.FuncDef) and n.coord is not None and n.coord.file == file)
+    replaceable, const = replaceable_functions(ast, result), _const_functions(ast, unit)
+    ast = with_passing_statics(ast, {*const, *(computing := computing_functions(ast, const, replaceable))})
+    in_file = _functions_of(ast, file)
     regions, remarks = marked_regions(result, file, in_file, unit.unparsed_lines)
     regions = tuple(_placed(region, directives, file) for region in regions)
     if not options.autodetect:
-        lost = (d for d in directives if not any(d.line in lines for lines in unit.unparsed_lines))
-        remarks = (*remarks, *misplaced(lost, regions))
+        remarks = (*remarks, *misplaced(_parsed(directives, unit), regions))
     target = target_of(result.macros)
     long_type = "long" if target["long"].size == 8 else "long long"
     functions = {n.decl.name: n for n in ast.ext if isinstance(n, ir.FuncDef)}
@@ -96,7 +94,18 @@ def parse(
         bare=bare,
         openmp=openmp,
         cold_functions=unit.cold,
+        library_functions=unit.defined,
+        complete=not unit.failed,
     )
+
+
+def _parsed(directives: Sequence[Directive], unit: FileParser) -> Iterator[Directive]:
+    """Those in text that was parsed."""
+    return (one for one in directives if not any(one.line in lines for lines in unit.unparsed_lines))
+
+
+def _functions_of(ast: ir.FileAST, file: str) -> tuple[ir.FuncDef, ...]:
+    return tuple(n for n in ast.ext if isinstance(n, ir.FuncDef) and n.coord is not None and n.coord.file == file)
 
 
 def _const_functions(ast: ir.FileAST, unit: FileParser) -> frozenset[str]:

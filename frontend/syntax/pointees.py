@@ -14,12 +14,22 @@ from typing import Any
 from msgspec import Struct, field
 
 from scopt import ir
+from scopt.frontend.syntax.pointer_slots import Kind, Slot
+from scopt.frontend.syntax.pointer_values import (
+    ALLOCATING,
+    declares,
+    hands_on,
+    holds_pointers,
+    is_allocating,
+    is_pointer,
+    parameters_of,
+    pointer_types,
+    values_of,
+    without_casts,
+)
 from scopt.frontend.syntax.purity import is_fixed
-from scopt.ir.effects import assigns
+from scopt.frontend.syntax.stored_pointers import StoredPointers
 from scopt.ir.walks import walk
-
-# Functions whose result points to an object that nothing else points to.
-ALLOCATING = frozenset(["malloc", "calloc", "aligned_alloc", "__builtin_malloc", "__builtin_calloc"])
 
 Places = frozenset[Any]
 _NOWHERE: Places = frozenset()
@@ -30,7 +40,8 @@ class Pointees(Struct, frozen=True, eq=False):
 
     functions: by name. globals: declarations at file scope, by name. calls: by the function's name, the functions that
     they are in and the calls. named: functions that are more than called: by pointers they may get anything. whole:
-    there is nothing in the file that isn't here.
+    there is nothing in the file that isn't here. named_types: names of types that are pointers. stored: what the
+    whole program keeps in memory, if that is known.
     """
 
     functions: dict[str, ir.FuncDef]
@@ -39,10 +50,14 @@ class Pointees(Struct, frozen=True, eq=False):
     named: frozenset[str]
     taken: frozenset[str]
     whole: bool
+    named_types: frozenset[str] = frozenset()
+    stored: StoredPointers | None = None
     known: dict[tuple[str, str], Places | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, ast: ir.FileAST, defined: frozenset[str]) -> Pointees:
+    def of(
+        cls, ast: ir.FileAST, defined: frozenset[str], stored: StoredPointers | None = None, *, complete: bool = True
+    ) -> Pointees:
         functions = {node.decl.name: node for node in ast.ext if isinstance(node, ir.FuncDef)}
         found: dict[str, list[Any]] = {}
         for node in ast.ext:
@@ -64,12 +79,85 @@ class Pointees(Struct, frozen=True, eq=False):
                     named.add(node.name)
                 elif isinstance(node, ir.UnaryOp) and node.op == "&" and isinstance(node.expr, ir.ID):
                     taken.add(node.expr.name)
-        return cls(functions, found, calls, frozenset(named), frozenset(taken), defined <= functions.keys())
+        whole, types = complete and defined <= functions.keys(), pointer_types(ast)
+        return cls(functions, found, calls, frozenset(named), frozenset(taken), whole, types, stored)
 
-    def are_apart(self, function: ir.FuncDef, a: str, b: str) -> bool:
-        """Whether two variables of a function lead to different memory: pointers, or arrays themselves."""
-        first, second = self.of_variable(function, a), self.of_variable(function, b)
+    def are_apart(self, function: ir.FuncDef, a: str | Slot, b: str | Slot) -> bool:
+        """Whether two variables of a function, or members, lead to different memory: pointers, or arrays themselves."""
+        first, second = self.of_name(function, a), self.of_name(function, b)
         return first is not None and second is not None and first.isdisjoint(second)
+
+    def rows_are_apart(self, function: ir.FuncDef, a: str | Slot, b: str | Slot, kinds: Sequence[Kind]) -> bool:
+        """Whether none of the rows that an array of pointers leads to is one of another array's, or lies in what a
+        pointer leads to; of one array: whether all of its rows are apart. kinds: the types of the pointers to rows, of
+        those to the cells first; of two arrays of rows the same ones."""
+        return all(map(self.is_owned, kinds)) and (a == b or self.are_apart(function, a, b))
+
+    def lead_from_rows(self, function: ir.FuncDef, one: str | Slot, kind: Kind) -> bool:
+        """Whether a pointer may lead to what pointers in arrays do, which are all of this type."""
+        places, stored = self.of_name(function, one), self.stored
+        if places is None or stored is None:
+            return True
+        rows = {self.source(without_casts(value)) for _, value in stored.kinds.get(kind, ())}
+        return not all(one not in stored.reached if isinstance(one, Slot) else one not in rows for one in places)
+
+    def is_owned(self, kind: Kind) -> bool:
+        """Whether all pointers of a type that are in memory lead to objects of their own: each has been stored right
+        from the call that allocates it."""
+        stored = self.stored
+        if stored is None or not self.whole or kind in stored.copied_kinds or not stored.kinds.get(kind):
+            return False
+        values = [value for _, value in stored.kinds[kind]]
+        values += [value for name, _, value in stored.variables.get(kind, ()) if name in self.taken]
+        return all(map(self.is_own, values))
+
+    def is_own(self, value: Any) -> bool:
+        """Whether a value is what a call has just allocated, or no object at all."""
+        value = without_casts(value)
+        if isinstance(value, ir.Constant):
+            return str(value.value) == "0"
+        return self.source(value) is not None
+
+    def source(self, call: Any) -> ir.FuncCall | None:
+        """The call that allocates what a call gives, and that nothing else leads to."""
+        if not isinstance(call, ir.FuncCall) or not isinstance(call.name, ir.ID):
+            return None
+        function = self.functions.get(call.name.name)
+        given = self.handed_through(function, call) if function is not None else None
+        if given is not None:
+            return self.source(without_casts(given))
+        return call if self.allocated(call, call.name.name) == frozenset({call}) else None
+
+    def handed_through(self, function: ir.FuncDef, call: ir.FuncCall) -> Any:
+        """The argument of a call that a function gives back, whatever else it does (``must(malloc(n))``), without
+        handing it on to others."""
+        returned = [one.expr for one in walk(function.body) if isinstance(one, ir.Return)]
+        names = {one.name if isinstance(one, ir.ID) else "" for one in map(without_casts, returned)}
+        parameters, arguments = parameters_of(function), list(call.args.exprs) if call.args is not None else []
+        if len(names) != 1 or not is_fixed(function) or function.param_decls:
+            return None
+        name = next(iter(names))
+        number = next((k for k, one in enumerate(parameters) if one.name == name), None)
+        if number is None or number >= len(arguments) or name in self.taken or values_of(function.body, name):
+            return None
+        local = any(isinstance(one, ir.Decl) and one.name == name for one in walk(function.body))
+        return None if local or hands_on(function.body, name) else arguments[number]
+
+    def of_name(self, function: ir.FuncDef, name: str | Slot) -> Places | None:
+        return self.member(name, ()) if isinstance(name, Slot) else self.of_variable(function, name)
+
+    def member(self, slot: Slot, asked: tuple[Any, ...]) -> Places | None:
+        """The places that a member's pointers may lead to: where each leads to an object of its own, the member itself
+        stands for these."""
+        stored = self.stored
+        kind = stored.kind(slot) if stored is not None and self.whole else None
+        if stored is None or kind is None:
+            return None
+        if self.is_owned(kind):
+            return frozenset({slot})
+        if slot in stored.reached or slot not in stored.values:
+            return None
+        return _NOWHERE if slot in asked else self.all_of(stored.values[slot], (*asked, slot))
 
     def is_hidden(self, name: str) -> bool:
         """Whether no pointer leads to a variable at file scope that is a number: its address is never taken."""
@@ -86,10 +174,10 @@ class Pointees(Struct, frozen=True, eq=False):
 
     # --- variables ----------------------------------------------------------------------------------------------------
 
-    def variable(self, function: ir.FuncDef, name: str, asked: tuple[tuple[str, str], ...]) -> Places | None:
+    def variable(self, function: ir.FuncDef, name: str, asked: tuple[Any, ...]) -> Places | None:
         """asked: for what this is asked, which gets these places anyway."""
         local = [one for one in walk(function.body) if isinstance(one, ir.Decl) and one.name == name]
-        parameters = _parameters(function)
+        parameters = parameters_of(function)
         number = next((k for k, one in enumerate(parameters) if one.name == name), None)
         own = len(local) + (number is not None)
         # A parameter hides what the file calls by its name in all of the function, a local variable only behind it.
@@ -110,48 +198,47 @@ class Pointees(Struct, frozen=True, eq=False):
             return frozenset({("", name)}) if arrays else None
         return self.static(declared, asked)
 
-    def declared(self, function: ir.FuncDef, decl: ir.Decl, asked: tuple[tuple[str, str], ...]) -> Places | None:
+    def declared(self, function: ir.FuncDef, decl: ir.Decl, asked: tuple[Any, ...]) -> Places | None:
         """Of a local variable."""
         if isinstance(decl.type, ir.ArrayDecl):
-            return frozenset({(function.decl.name, decl.name)}) if not _holds_pointers(decl.type) else None
-        if not _is_pointer(decl) or {"static", "extern", "_Thread_local"} & set(decl.storage or ()):
+            return frozenset({(function.decl.name, decl.name)}) if not holds_pointers(decl.type) else None
+        if not is_pointer(decl, self.named_types) or {"static", "extern", "_Thread_local"} & set(decl.storage or ()):
             return None
         if decl.name in self.taken:
             return None
-        return self.all_of([(function, value) for value in _values(function.body, decl.name)], asked)
+        values = values_of(function.body, decl.name)
+        return self.all_of([(function, value) for value in values], asked) if values else None
 
-    def static(self, declared: Sequence[ir.Decl], asked: tuple[tuple[str, str], ...]) -> Places | None:
+    def static(self, declared: Sequence[ir.Decl], asked: tuple[Any, ...]) -> Places | None:
         """Of a variable of the file that no other file names."""
         name = declared[0].name
         if isinstance(declared[0].type, ir.ArrayDecl):
-            return frozenset({("", name)}) if not _holds_pointers(declared[0].type) else None
-        if not all(map(_is_pointer, declared)) or name in self.taken:
+            return frozenset({("", name)}) if not holds_pointers(declared[0].type) else None
+        if not all(is_pointer(one, self.named_types) for one in declared) or name in self.taken:
             return None
-        if any(_declares(one, name) for one in self.functions.values()):
+        if any(declares(one, name) for one in self.functions.values()):
             return None
-        values = [(one, value) for one in self.functions.values() for value in _values(one.body, name)]
+        values = [(one, value) for one in self.functions.values() for value in values_of(one.body, name)]
         return None if any(one.init is not None for one in declared) else self.all_of(values, asked)
 
-    def parameter(
-        self, function: ir.FuncDef, number: int, parameter: ir.Decl, asked: tuple[tuple[str, str], ...]
-    ) -> Places | None:
+    def parameter(self, function: ir.FuncDef, number: int, parameter: ir.Decl, asked: tuple[Any, ...]) -> Places | None:
         name = function.decl.name
         if "static" not in (function.decl.storage or ()) or name in self.named or parameter.name in self.taken:
             return None
-        if not isinstance(parameter.type, (ir.PtrDecl, ir.ArrayDecl)):
+        if not isinstance(parameter.type, ir.ArrayDecl) and not is_pointer(parameter, self.named_types):
             return None
         given: list[tuple[ir.FuncDef, Any]] = []
         for caller, call in self.calls.get(name, ()):
             arguments = list(call.args.exprs) if call.args is not None else []
-            if len(arguments) <= number or _declares(caller, name):
+            if len(arguments) <= number or declares(caller, name):
                 return None
             given.append((caller, arguments[number]))
-        own = [(function, value) for value in _values(function.body, parameter.name)]
+        own = [(function, value) for value in values_of(function.body, parameter.name)]
         return self.all_of([*given, *own], asked)
 
     # --- values -------------------------------------------------------------------------------------------------------
 
-    def all_of(self, values: Sequence[tuple[ir.FuncDef, Any]], asked: tuple[tuple[str, str], ...]) -> Places | None:
+    def all_of(self, values: Sequence[tuple[ir.FuncDef, Any]], asked: tuple[Any, ...]) -> Places | None:
         """The places of several values, each with the function that it is computed in."""
         found: set[Any] = set()
         for function, value in values:
@@ -161,7 +248,7 @@ class Pointees(Struct, frozen=True, eq=False):
             found |= places
         return frozenset(found)
 
-    def value(self, function: ir.FuncDef, node: Any, asked: tuple[tuple[str, str], ...]) -> Places | None:
+    def value(self, function: ir.FuncDef, node: Any, asked: tuple[Any, ...]) -> Places | None:
         match node:
             case ir.Cast(expr=inner):
                 return self.value(function, inner, asked)
@@ -170,7 +257,11 @@ class Pointees(Struct, frozen=True, eq=False):
             case ir.ID(name=name):
                 return self.variable(function, name, asked)
             case ir.FuncCall(name=ir.ID(name=name)):
-                return self.allocated(node, name)
+                inner = self.handed_through(self.functions[name], node) if name in self.functions else None
+                return self.value(function, inner, asked) if inner is not None else self.allocated(node, name)
+            case ir.StructRef():
+                slot = self.stored.slot(function, node) if self.stored is not None else None
+                return self.member(slot, asked) if slot is not None else None
             case ir.TernaryOp(iftrue=first, iffalse=second):
                 return self.all_of([(function, first), (function, second)], asked)
             case ir.BinaryOp(op="+" | "-", left=left) if not isinstance(left, ir.Constant):
@@ -180,13 +271,14 @@ class Pointees(Struct, frozen=True, eq=False):
             case ir.UnaryOp(op="&", expr=ir.ID(name=name)):
                 return self.object(function, name)
             case ir.ArrayRef(name=row):
-                return self.row(function, row)
+                slot = self.stored.slot(function, node) if self.stored is not None else None
+                return self.row(function, row) if slot is None else self.member(slot, asked)
         return None
 
     def object(self, function: ir.FuncDef, name: str) -> Places | None:
         """The place of a variable itself."""
         local = [one for one in walk(function.body) if isinstance(one, ir.Decl) and one.name == name]
-        if local or any(one.name == name for one in _parameters(function)):
+        if local or any(one.name == name for one in parameters_of(function)):
             plain = len(local) == 1 and name not in self.globals
             return frozenset({(function.decl.name, name)}) if plain else None
         return frozenset({("", name)}) if name in self.globals else None
@@ -199,13 +291,16 @@ class Pointees(Struct, frozen=True, eq=False):
         if not isinstance(node, ir.ID):
             return None
         local = [one for one in walk(function.body) if isinstance(one, ir.Decl) and one.name == node.name]
-        if any(one.name == node.name for one in _parameters(function)) or len(local) + (node.name in self.globals) > 1:
+        if (
+            any(one.name == node.name for one in parameters_of(function))
+            or len(local) + (node.name in self.globals) > 1
+        ):
             return None
         declared = local or self.globals.get(node.name, [])
         inner = declared[0].type if declared else None
         for _ in range(depth):
             inner = inner.type if isinstance(inner, ir.ArrayDecl) else None
-        if not isinstance(inner, ir.ArrayDecl) or _holds_pointers(inner):
+        if not isinstance(inner, ir.ArrayDecl) or holds_pointers(inner):
             return None
         return frozenset({(function.decl.name if local else "", node.name)})
 
@@ -221,8 +316,8 @@ class Pointees(Struct, frozen=True, eq=False):
         if not returned or not all(self.is_new(function, one) for one in returned):
             return None
         variables = {one.name for value in returned for one in walk(value) if isinstance(one, ir.ID)}
-        inside = [one for one in walk(function.body) if isinstance(one, ir.FuncCall) and _is_allocating(one)]
-        return frozenset({call, *(inside if any(_hands_on(function.body, one) for one in variables) else ())})
+        inside = [one for one in walk(function.body) if isinstance(one, ir.FuncCall) and is_allocating(one)]
+        return frozenset({call, *(inside if any(hands_on(function.body, one) for one in variables) else ())})
 
     def is_new(self, function: ir.FuncDef, node: Any) -> bool:
         """Whether a function's value is what it has just allocated."""
@@ -235,75 +330,15 @@ class Pointees(Struct, frozen=True, eq=False):
                 return name in ALLOCATING and name not in self.functions
             case ir.ID(name=name):
                 local = [one for one in walk(function.body) if isinstance(one, ir.Decl) and one.name == name]
-                if len(local) != 1 or not _is_pointer(local[0]) or local[0].storage or name in self.taken:
+                if (
+                    len(local) != 1
+                    or not is_pointer(local[0], self.named_types)
+                    or local[0].storage
+                    or name in self.taken
+                ):
                     return False
-                values = _values(function.body, name)
+                values = values_of(function.body, name)
                 return bool(values) and all(
                     not isinstance(value, ir.ID) and self.is_new(function, value) for value in values
                 )
         return False
-
-
-def _is_allocating(call: ir.FuncCall) -> bool:
-    return isinstance(call.name, ir.ID) and call.name.name in ALLOCATING
-
-
-def _hands_on(body: Any, name: str) -> bool:
-    """Whether a function does more with a pointer than to set it, to ask whether there is one, to follow it, and to
-    return it: others may have it then."""
-    kept: set[int] = set()
-    for node in walk(body):
-        match node:
-            case ir.Return(expr=value):
-                while isinstance(value, ir.Cast):
-                    value = value.expr
-                kept.add(id(value))
-            case ir.Assignment(op="=", lvalue=ir.ID() as one) | ir.If(cond=ir.ID() as one) | ir.ArrayRef(name=one):
-                kept.add(id(one))
-            case ir.UnaryOp(op="!" | "*", expr=one):
-                kept.add(id(one))
-            case ir.BinaryOp(op="==" | "!=", left=left, right=right):
-                kept |= {id(left), id(right)}
-            case ir.FuncCall(name=ir.ID(name="memset" | "free"), args=ir.ExprList(exprs=[one, *_])):
-                kept.add(id(one))
-    return any(isinstance(node, ir.ID) and node.name == name and id(node) not in kept for node in walk(body))
-
-
-def _parameters(function: ir.FuncDef) -> list[Any]:
-    args = function.decl.type.args
-    return [one for one in (args.params if args is not None else ()) if isinstance(one, ir.Decl)]
-
-
-def _declares(function: ir.FuncDef, name: str) -> bool:
-    parameters = any(one.name == name for one in _parameters(function))
-    return parameters or any(isinstance(one, ir.Decl) and one.name == name for one in walk(function.body))
-
-
-def _is_pointer(decl: ir.Decl) -> bool:
-    return isinstance(decl.type, ir.PtrDecl)
-
-
-def _holds_pointers(declared: Any) -> bool:
-    """Whether an array's elements are pointers, or may be behind a name of a type."""
-    while isinstance(declared, ir.ArrayDecl):
-        declared = declared.type
-    return not isinstance(declared, ir.TypeDecl)
-
-
-def _values(body: Any, name: str) -> list[Any]:
-    """All that is assigned to variables of this name; what isn't a plain assignment stands for itself, but for steps,
-    which stay in the same memory."""
-    found: list[Any] = []
-    for node in walk(body):
-        match node:
-            case ir.Decl(init=value) if node.name == name and value is not None:
-                found.append(value)
-            case ir.Assignment(op="=", lvalue=ir.ID(name=own), rvalue=value) if own == name:
-                found.append(value)
-            case ir.Assignment(op="+=" | "-=", lvalue=ir.ID(name=own)) if own == name:
-                continue
-            case ir.UnaryOp(op="++" | "--" | "p++" | "p--", expr=ir.ID(name=own)) if own == name:
-                continue
-            case _ if assigns(node, name):
-                found.append(node)
-    return found

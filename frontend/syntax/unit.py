@@ -92,6 +92,8 @@ class TranslationUnit(Struct, frozen=True, eq=False):
       arithmetic wraps around, as ``-fwrapv`` says.
     replaceable: functions with a body that others may be put in the place of when a program is linked or loaded.
     openmp: the pragmas of OpenMP above loops, which the tree hasn't got any more, and what stays below others.
+    library_functions: those of `defined_functions` whose bodies stand in headers of the system. complete: all else that
+    the file has is in the tree.
     known: what `worked_out` keeps, which takes a while and isn't always needed.
     """
 
@@ -119,6 +121,8 @@ class TranslationUnit(Struct, frozen=True, eq=False):
     wrapping: bool = False
     replaceable: frozenset[str] = frozenset()
     openmp: Openmp = field(default_factory=Openmp)
+    library_functions: frozenset[str] = frozenset()
+    complete: bool = True
     known: dict[tuple[str, object], Any] = field(default_factory=dict)
 
     def worked_out(self, what: str, work: Callable[[], T], about: object = None) -> T:

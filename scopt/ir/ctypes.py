@@ -36,7 +36,7 @@ class Symbol(Struct, frozen=True, eq=False):
     restrict, static, extern, thread_local: as declared (static: storage that outlives the call, or internal linkage).
     address_taken: a pointer to it may exist: ``&x``, an array used as a value, any global.
     decl: the declaration. value: of an enum constant. size: of the element in bytes, 0 if unknown. layers: the whole
-      type. row: of a pointer to pointers to numbers, the type and size of these.
+      type. row: of a pointer to pointers (to pointers …) to numbers, the type and size of these.
     within: the variable in whose object, or in an element of which, a member of a structure lies, else None; path: the
       member's name there, with those of the structures around it; struct: tells definitions of structures apart, 0 if
       unknown.
@@ -227,7 +227,8 @@ def describe(name: str, shape: Shape, kind: SymbolKind) -> Symbol:
         dims.append(first.dim)
     while rest and rest[0].kind == "array":
         dims.append(rest.pop(0).dim)
-    row = (element, size) if pointer and len(dims) == len(rest) == 1 and rest[0].kind == "pointer" else None
+    deeper = bool(rest) and all(layer.kind == "pointer" for layer in rest)
+    row = (element, size) if pointer and len(dims) == 1 and deeper else None
     if rest:
         # The elements are pointers (or what is pointed to is a function): no arithmetic type.
         element = CType(

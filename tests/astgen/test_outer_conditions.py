@@ -100,3 +100,23 @@ def test_what_ends_elsewhere_has_a_loop_with_that_end(body: str) -> None:
     found = found[found.index("#pragma scop") :]
     assert found.count("#pragma omp simd") >= 2
     assert not re.search(r"if \(j [<>=]", found)
+
+
+BORDERS = """for (i = 0; i < n; i++)
+  for (j = 0; j < n; j++)
+    for (k = 0; k < n; k++) {
+      double s = d[i][j][k];
+      if (i > 0) s -= x[i - 1][j][k];
+      if (j > 0) s -= x[i][j - 1][k];
+      if (i < n - 1) s -= x[i + 1][j][k];
+      if (j < n - 1) s -= x[i][j + 1][k];
+      y[i][j][k] = s;
+    }"""
+
+
+def test_the_interior_has_loops_without_conditions() -> None:
+    """Values that are handed on between them keep statements in one loop, which stands there twice."""
+    source = source_of(BORDERS, "int n, double d[n][n][n], double x[n][n][n], double y[n][n][n]")
+    found = in_one_form(optimize(source, Options(eager=True, tile=False)).text.decode())
+    bodies = [body for _, body in _VECTORS.findall(found)]
+    assert ["if (" in body for body in bodies] == [False, True]

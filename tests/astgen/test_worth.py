@@ -247,6 +247,30 @@ def test_windows_that_move_with_a_loop_are_no_short_loops_outside() -> None:
     assert b"s += a[i + 2][j + 2] * a[i + 2][j + 2];" in made.text
 
 
+PERIODIC = """#define N 160
+static double c[N][N], m[N][N], o[N][N];
+void f(void) {
+  for (int i = 0; i < N; i++) {
+    int im = i == 0 ? N - 1 : i - 1;
+    for (int j = 0; j < N; j++) {
+      int jm = j == 0 ? N - 1 : j - 1, jp = j == N - 1 ? 0 : j + 1;
+      double n = m[im][j] * m[i][j], w = m[i][jm] - m[i][jp];
+      o[i][j] = c[i][j] + n + w;
+    }
+  }
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      c[i][j] = o[i][j];
+}
+"""
+
+
+def test_one_iteration_at_a_border_is_no_short_loop() -> None:
+    """Where it stands in another one's vector loop, that is no reason for loops without vectors."""
+    text = optimize(PERIODIC.encode(), Options(autodetect=True)).text.decode()
+    assert "m[i][j - 1] - m[i][j + 1]" in text
+
+
 @pytest.mark.parametrize(("size", "transformed"), [(60, False), (600, True)])
 def test_known_sizes_that_never_pass_the_test(size: int, transformed: bool) -> None:
     """Loops that no size that can be leads to stay as they were, for compilers to see nothing else."""

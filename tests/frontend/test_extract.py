@@ -231,7 +231,7 @@ REFUSED = [
     ("for (i = 0; i < m; i++) m = 3;", "affine.variant-bound"),
     ("for (i = 0; i < n; i++) r->q = 0;", "access.struct"),
     ("for (i = 0; i < n; i++) cc[i][0] = 0;", "access.pointer-to-pointer"),
-    ("for (i = 0; i < n; i++) ppp[i][0][i] = 0;", "access.pointer-to-pointer"),
+    ("for (i = 0; i < n; i++) ppp[i][0][0][0][i] = 0;", "access.pointer-to-pointer"),
     ("for (i = 0; i < n; i++) { double *t = pp[i]; pp[i] = pp[0]; pp[0] = t; t[0] = 0; }", "access.partial"),
     ("for (i = 0; i < n; i++) A[i][100] = 0;", "access.out-of-bounds"),
     ("for (i = 0; i < n; i++) x++;", "access.pointer-modified"),
@@ -252,7 +252,7 @@ REFUSED = [
 def test_refused(body: str, expected: str) -> None:
     params = (
         "int n, unsigned un, int m, double A[100][100], double *x, int *idx, volatile double *v, volatile int w,"
-        "double **pp, double ***ppp, char **cc, struct r { double y; } *r"
+        "double **pp, double *****ppp, char **cc, struct r { double y; } *r"
     )
     with pytest.raises(Refusal) as caught:
         scop_of(body, params=params, before="double g(int); typedef const double fixed;")

@@ -8,6 +8,8 @@ from scopt.frontend.extract import extract
 from scopt.frontend.region.parse import parse
 from scopt.frontend.region.regions import find_autodetected
 from scopt.frontend.syntax.pointees import Pointees
+from scopt.frontend.syntax.stored_pointers import stored_pointers
+from scopt.frontend.syntax.unit import TranslationUnit
 from scopt.options import Options
 from scopt.pipeline import optimize
 
@@ -168,3 +170,74 @@ def test_what_pointers_may_write(declared: str, more: str, tested: bool) -> None
     tu = parse(text.encode(), "f.c", Options(autodetect=True))
     guard = extract(tu, find_autodetected(tu)[0], "scop0").guard
     assert bool(guard is not None and guard.apart) is tested
+
+
+WHOLE = """#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+typedef double ***cube;
+struct grid { int n; double *u, *v, **m; cube c, d; };
+static void *must(void *p) { if (!p) { puts("no"); exit(1); } return p; }
+static cube cube_new(int n) {
+  cube c = malloc(n * sizeof *c);
+  for (int i = 0; i < n; i++) {
+    c[i] = malloc(n * sizeof **c);
+    for (int j = 0; j < n; j++) c[i][j] = calloc(n, 8);
+  }
+  return c;
+}
+static void f(double *a, double *b) { a[0] = b[0]; }
+static void g(cube x, cube y) { x[0][0][0] = y[0][0][0]; }
+static double *other;
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "apart"),
+    [
+        ("struct grid s; s.u = must(malloc(8)); s.v = must(malloc(8)); f(s.u, s.v);", True),
+        ("double *p = must(malloc(8)), *q = must(malloc(8)); f(p, q);", True),
+        ("struct grid s = {1, malloc(8), malloc(8)}; struct grid t = s; f(t.u, s.v);", True),
+        ("struct grid s = {.v = malloc(8), .u = malloc(8)}; f(s.u, s.v);", True),
+        ("struct grid s; double *p = malloc(8); s.u = p; s.v = malloc(8); f(p, s.v);", True),
+        ("struct grid s; double *p = malloc(8); s.u = p; f(p, s.u);", False),
+        ("struct grid s; double **p = &s.u; s.v = malloc(8); *p = s.v; f(s.u, s.v);", False),
+        ("struct grid s; s.u = malloc(8); s.v = malloc(8); double *t = s.u; s.u = s.v; s.v = t; f(s.u, s.v);", False),
+        ("struct grid s, t; s.u = malloc(8); t.v = malloc(8); memcpy(&t, &s, sizeof s); f(s.u, t.v);", False),
+        ("struct grid s; s.u = s.v = malloc(8); f(s.u, s.v);", False),
+        ("struct grid s; s.u = malloc(8); s.v = must(s.u); f(s.u, s.v);", False),
+        ("struct grid s; s.u = malloc(8); *(void **)&s.v = s.u; s.v = malloc(8); f(s.u, s.v);", False),
+        ("struct grid s; s.u = malloc(8); s.v = malloc(8); unknown(&s); f(s.u, s.v);", False),
+    ],
+)
+def test_what_members_of_a_whole_program_lead_to(body: str, apart: bool) -> None:
+    pointees, tu = _pointees(body)
+    assert pointees.are_apart(tu.functions["f"], "a", "b") is apart
+
+
+KINDS = [(True, 64, 1), (True, 64, 2)]
+
+
+@pytest.mark.parametrize(
+    ("body", "apart"),
+    [
+        ("struct grid s; s.c = cube_new(n); s.d = cube_new(n); g(s.c, s.d);", True),
+        ("struct grid s; cube *all[] = {&s.c, &s.d}; *all[0] = cube_new(n); *all[1] = cube_new(n); g(s.c, s.d);", True),
+        ("struct grid s; s.c = cube_new(n); s.d = s.c; g(s.c, s.d);", False),
+        ("struct grid s; s.c = cube_new(n); s.d = cube_new(n); s.c[0] = s.d[0]; g(s.c, s.d);", False),
+        ("struct grid s; s.c = cube_new(n); s.d = cube_new(n); s.c[0][0] = s.d[0][0] + 1; g(s.c, s.d);", False),
+        ("struct grid s; s.c = cube_new(n); s.d = cube_new(n); qsort(s.c, n, 8, 0); g(s.c, s.d);", False),
+        ("cube p = cube_new(n), q = cube_new(n); g(p, q);", True),
+        ("cube p = cube_new(n); g(p, p);", False),
+    ],
+)
+def test_rows_that_were_allocated_one_by_one(body: str, apart: bool) -> None:
+    pointees, tu = _pointees(body)
+    assert pointees.rows_are_apart(tu.functions["g"], "x", "y", KINDS) is apart
+    owned = "s.c[0]" not in body and "qsort" not in body
+    assert pointees.rows_are_apart(tu.functions["g"], "x", "x", KINDS) is owned
+
+
+def _pointees(body: str) -> tuple[Pointees, TranslationUnit]:
+    tu = parse(f"{WHOLE}int main(int n, char **v) {{ {body} return 0; }}\n".encode(), "in.c", Options())
+    return Pointees.of(tu.ast, tu.defined_functions - tu.library_functions, stored_pointers(tu)), tu
