@@ -121,8 +121,9 @@ def _scopt_arguments(command: Command, settings: Settings) -> list[str]:
         taken = words[0] in _KNOWN_WITH_VALUE if len(words) == 2 else words[0].startswith(_KNOWN_TO_SCOPT)
         (known if taken else others).extend(words)
     compiler = shlex.join([*settings.compiler, *others])
-    within = f"--file-budget={settings.seconds * FILE_BUDGET_SHARE:g}"
-    return ["--autodetect", "--line-directives", f"--budget={BUDGET}", within, f"--cc={compiler}", *known]
+    times = f"--budget={BUDGET}", f"--file-budget={settings.seconds * FILE_BUDGET_SHARE:g}"
+    for_build = "--autodetect", "--line-directives", "--decide-conditionals"
+    return [*for_build, *times, f"--cc={compiler}", *known]
 
 
 def _run_scopt(source: Source, arguments: list[str], settings: Settings) -> Entry:
