@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from scopt.diagnostics import InputError
 from scopt.frontend.text.preprocessor import preprocessed_text
-from scopt.frontend.text.tokens import RawSource, RawToken, directive_words, scan
+from scopt.frontend.text.tokens import RawSource, RawToken, directive_words, is_pragma, scan
 from scopt.options import Options
 
 # What a group begins with in the copy that the preprocessor reads: the last words are the conditional's number, and the
@@ -20,6 +20,8 @@ _FOUND = re.compile(rf"^[ \t]*{_MARK} (\d+) (\d+)[ \t]*$", re.MULTILINE)
 _MARKER = re.compile(r"#(?:line)? \d+(?: |$)")
 _SHOWN = re.compile(r"[^\r\n]")
 _OPENS, _GOES_ON = ("if", "ifdef", "ifndef"), ("elif", "elifdef", "elifndef", "else")
+# Pragmas that say something of a loop to other compilers than gcc and clang, which pass over them.
+_UNKNOWN = ("ivdep", "vector", "novector", "loop_count")
 # What conditions may ask that depends on where they stand, or that changes something.
 _UNSTABLE = re.compile(r"__(?:LINE__|COUNTER__|INCLUDE_LEVEL__)")
 
@@ -37,8 +39,13 @@ class _Conditional(Struct):
 
 def with_decided_conditionals(source: bytes, file: str, options: Options) -> bytes:
     """A file with blanks in the place of the conditionals inside of functions, and of the groups that these leave out:
-    every other byte stands where it stood. The file as it was where that can't be told."""
+    every other byte stands where it stood. The file as it was where that can't be told. Pragmas for other compilers
+    than gcc and clang are blanks in any case."""
     raw = scan(source)
+    unknown = [(t.start, t.end) for t in raw.tokens if t.kind == "directive" and is_pragma(t, *_UNKNOWN)]
+    if unknown:
+        source = _blanked(raw, unknown).encode("latin-1")
+        raw = scan(source)
     found = [one for one in _conditionals(raw.tokens) if one.inside and len(one.directives) > 1]
     if not found or any(_UNSTABLE.search(token.text) for one in found for token in one.directives):
         return source

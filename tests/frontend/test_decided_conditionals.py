@@ -69,6 +69,11 @@ def test_what_cannot_be_decided_stays(line: bytes) -> None:
     assert decided(source) == source
 
 
+def test_pragmas_for_other_compilers() -> None:
+    source = b"int f(int n) {\n#pragma ivdep\n  for (;;) ;\n#pragma GCC ivdep\n}\n"
+    assert decided(source) == source.replace(b"#pragma ivdep", b"             ")
+
+
 def test_loops_with_conditionals() -> None:
     source = SOURCE.replace(b"PUT(\n#ifdef LONG\n    x[i] += 3;\n#endif\n    )", b"")
     options = Options(cc="gcc", autodetect=True, eager=True)
