@@ -34,6 +34,8 @@ class Options(Struct, frozen=True):
       (`scopt.astgen.guard_counters`).
     ignore_openmp: the file is compiled without OpenMP, so that its own pragmas say nothing; they are left out of a
       result, in which they would say something.
+    decide_conditionals: the result is only compiled with these flags, so that conditionals of the preprocessor inside
+      of functions are decided, and what they leave out is left out of it.
     scheduler: one of `SCHEDULERS`.
     fusion: which statements share loops: ``max`` as many as legal, ``smart`` those in nests of the same depth,
       ``typed`` parallel with parallel ones, ``no`` only those that depend on each other in a cycle; ``auto``: what was
@@ -81,6 +83,7 @@ class Options(Struct, frozen=True):
     assume: tuple[Assumption, ...] = ()
     count_guards: bool = False
     ignore_openmp: bool = False
+    decide_conditionals: bool = False
     scheduler: str = "pluto"
     fusion: Fusion = "auto"
     influence: str = ""

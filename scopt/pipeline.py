@@ -33,6 +33,7 @@ from scopt.frontend.region.parse import parse
 from scopt.frontend.region.small_distances import small_distances
 from scopt.frontend.syntax.unit import TranslationUnit
 from scopt.frontend.syntax.user_functions import in_functions
+from scopt.frontend.text.decided_conditionals import with_decided_conditionals
 from scopt.frontend.text.openmp_lines import without_openmp
 from scopt.function_places import helper_text, small_helpers
 from scopt.isolation import Failed, Task, run_tasks
@@ -71,7 +72,7 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
     started = time.perf_counter()
     check_options(options)
     data = source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source
-    given_data, data = data, without_openmp(data) if options.ignore_openmp else data
+    given_data, data = data, _read_as_compiled(data, file, options)
     tu = parse(data, file, options)
     timings = {"parse": time.perf_counter() - started}
     found = _detected(tu, options) if options.autodetect else None
@@ -101,6 +102,12 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
     timings |= {str(item.region.location): item.seconds for item in done.values()}
     timings["total"] = time.perf_counter() - started
     return Result(text, tuple(remarks), tuple(_result(item) for item in done.values()), timings, pieces(replacements))
+
+
+def _read_as_compiled(data: bytes, file: str, options: Options) -> bytes:
+    """The source without the lines that the compiler, by the options, doesn't see."""
+    data = without_openmp(data) if options.ignore_openmp else data
+    return with_decided_conditionals(data, file, options) if options.decide_conditionals else data
 
 
 def _wanted(options: Options, regions: int) -> list[Wanted]:

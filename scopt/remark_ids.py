@@ -176,7 +176,7 @@ pragma.misplaced: a pragma that belongs to nothing
   > put it before '#pragma scop' or a loop of the region
 region.directives: preprocessor directives inside of the region
   Its text differs from build to build, or comes from other files.
-  > move them out of the region
+  > move them out of the region; for one build, use --decide-conditionals, as scoptcc does
 region.cold: code that hardly ever runs
   It ends the program or belongs to a function that is declared cold, so that nothing is gained by making it faster.
   > mark the region if it matters

@@ -106,12 +106,12 @@ class RegionReach(Struct, frozen=True, eq=False):
             for name in wanted.values():
                 cells = (found[name].first, found[name].last)
                 lists.append(RowList(name, name, f"sizeof(*{name})", None, cells, name in written))
+            used = self.used(code, (end for one in lists for end in (*(one.rows or ()), *one.cells)))
+            if used is None or taken_functions(self.names.tu) & MEMORY:
+                return None
+            return row_test(self.names.region.location, code, lists, used)
         except Unbounded:
             return None
-        used = self.used(code, (end for one in lists for end in (*(one.rows or ()), *one.cells)))
-        if used is None or taken_functions(self.names.tu) & MEMORY:
-            return None
-        return row_test(self.names.region.location, code, lists, used)
 
     def used(self, code: Code, ends: Iterable[Operand]) -> dict[str, CType] | None:
         """The variables that a test asks for, those of the file among them, with their types; None if there is one that

@@ -37,6 +37,14 @@ def run_preprocessor(text: bytes, file: str, raw: RawSource, options: Options, k
     return _read(_OPENMP.sub("", output) if options.ignore_openmp else output, file, raw, known)
 
 
+def preprocessed_text(text: bytes, file: str, options: Options) -> str:
+    """What the preprocessor makes of a text that it takes for `file`. Raises InputError with its message."""
+    result = _run_compiler(text, file, options, ["-E", "-w"])
+    if result.returncode:
+        raise InputError(_message(result, file))
+    return result.stdout.decode("latin-1")
+
+
 def check_syntax(source: bytes, file: str, options: Options) -> str:
     """The compiler's own error messages for the file, '' if it accepts it."""
     result = _run_compiler(source, file, options, ["-fsyntax-only", "-w"])

@@ -47,6 +47,14 @@ def add_transformation_arguments(parser: argparse.ArgumentParser) -> None:
         ),
     )
     group.add_argument(
+        "--decide-conditionals",
+        action="store_true",
+        help=(
+            "the result is compiled with these flags alone, as in a build: '#if' inside of functions is decided, "
+            "and what it leaves out is left out of a result"
+        ),
+    )
+    group.add_argument(
         "--eager",
         action="store_true",
         help="no tests of sizes; with --autodetect: transform regions even where the model sees no gain",

@@ -84,6 +84,7 @@ def options_of(
         assume=tuple(arguments.assume),
         count_guards=arguments.count_guards,
         ignore_openmp=arguments.ignore_openmp,
+        decide_conditionals=arguments.decide_conditionals,
         scheduler=arguments.scheduler or Options().scheduler,
         tile=tile,
         tile_sizes=sizes,

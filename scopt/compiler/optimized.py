@@ -26,6 +26,8 @@ _KNOWN_TO_SCOPT = (*_KNOWN_WITH_VALUE, "-std=", "-ansi", "-nostdinc", "-undef", 
 # What these expand to depends on how the compiler reads the file, which is not as it reads the user's own.
 _UNSTABLE = re.compile(rb"__BASE_FILE__|__TIMESTAMP__|__has_embed|#[ \t]*embed|\binclude_next\b")
 
+_LOOP = re.compile(rb"\b(?:for|while)\b")
+_NO_CODE = re.compile(rb"""/\*.*?(?:\*/|\Z)|//(?:\\\r?\n|[^\n])*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL)
 _PARALLEL_MAKE = re.compile(r"--jobserver|(?:^|\s)-j(?:\s|$)")
 
 
@@ -58,9 +60,9 @@ class Optimized(NamedTuple):
 
 
 def has_loops(text: bytes) -> bool:
-    """Whether there may be anything to optimize. Quick: most files of some programs have no loops, and then nothing
-    else is done."""
-    return (b"for" in text or b"while" in text) and re.search(rb"\b(?:for|while)\b", text) is not None
+    """Whether there may be anything to optimize. Quick: most files of some programs have no loops, whatever their
+    comments say (terms of licences do), and then nothing else is done."""
+    return _LOOP.search(text) is not None and _LOOP.search(_NO_CODE.sub(b" ", text)) is not None
 
 
 def optimize_source(
@@ -121,8 +123,9 @@ def _scopt_arguments(command: Command, settings: Settings) -> list[str]:
         taken = words[0] in _KNOWN_WITH_VALUE if len(words) == 2 else words[0].startswith(_KNOWN_TO_SCOPT)
         (known if taken else others).extend(words)
     compiler = shlex.join([*settings.compiler, *others])
-    within = f"--file-budget={settings.seconds * FILE_BUDGET_SHARE:g}"
-    return ["--autodetect", "--line-directives", f"--budget={BUDGET}", within, f"--cc={compiler}", *known]
+    times = f"--budget={BUDGET}", f"--file-budget={settings.seconds * FILE_BUDGET_SHARE:g}"
+    for_build = "--autodetect", "--line-directives", "--decide-conditionals"
+    return [*for_build, *times, f"--cc={compiler}", *known]
 
 
 def _run_scopt(source: Source, arguments: list[str], settings: Settings) -> Entry:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from scopt.compiler.optimized import has_loops
 from tests.compiler.conftest import PROGRAM, ROOT, Run, has_threads
 
 FLAGS = ("-O1", "-Wall", "-Wextra")
@@ -315,3 +316,16 @@ def test_nothing_heavy_is_imported_for_a_file_without_loops(project: Path) -> No
     ).stdout.split()
     assert "scopt.compiler.main" in loaded
     assert not {"islpy", "numpy", "dataclasses", "argparse", "tempfile", "hashlib", "subprocess"} & {*loaded}
+
+
+@pytest.mark.parametrize(
+    ("text", "there"),
+    [
+        (b"/* for you, it's */ int a; // while \\\n for\n", False),
+        (b'char *s = "for", c = \'"\'; int fortran;', False),
+        (b"char c = '\"'; void f(void) { for (;;) ; } char d = '\"';", True),
+        (b"#error can't\nvoid f(void) { while (1) ; }", True),
+    ],
+)
+def test_loops_are_looked_for_in_code(text: bytes, there: bool) -> None:
+    assert has_loops(text) == there
