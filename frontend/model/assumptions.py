@@ -144,7 +144,7 @@ def _runs_forever(name: str, statements: Sequence[Statement], context: isl.Set) 
 def summable(parameters: Iterable[Parameter], statements: Sequence[Statement], context: isl.Set) -> isl.Set:
     """Parameter set where signed parameters of 64 bits are small enough for sums, for those that may be large without
     that anybody would notice: not the n of ``i < n`` alone, whose loop would never end, but the n of ``i < m && i <
-    n``. No limit for values below zero."""
+    n``. Those have a limit below zero as well: nothing may be executed there, but bounds are computed."""
     limits = universe_params()
     for parameter in parameters:
         if parameter.type.signed and parameter.type.bits >= _LONG_BITS:
@@ -152,7 +152,8 @@ def summable(parameters: Iterable[Parameter], statements: Sequence[Statement], c
             if any(_mentions(statement, parameter.name) for statement in statements) and not _impossible(
                 large, statements
             ):
-                limits = limits.intersect(long_values((parameter,), _MOST_OF_ALL))
+                least = isl.Set(f"[{parameter.name}] -> {{ : {parameter.name} >= {-_MOST_OF_ALL} }}")
+                limits = limits.intersect(long_values((parameter,), _MOST_OF_ALL)).intersect(least)
     return limits
 
 
