@@ -31,12 +31,22 @@ def inner_declarations(scop: Scop, nest: LoopNest) -> Inner:
         own = sum(call.statement in users for loop in inside for call in calls(loop.body))
         if not inside or uses > own:
             inside = _source_loops(scop, nest, array, frozenset(users))
-        if inside:
-            for loop in inside:
-                found[id(loop)] = (*found.get(id(loop), ()), array)
+        for loop in inside:
+            found[id(loop)] = (*found.get(id(loop), ()), array)
+        if inside:  # parts of a loop whose statements are in other parts have nothing to name in their clauses
+            for loop in _unused(nest, array, inside):
+                found[id(loop)] = (*found.get(id(loop), ()), replace(array, declaration=None))
     for loop, name in _narrow(scop, nest):
         found[id(loop)] = (*found.get(id(loop), ()), replace(scop.arrays[name], declaration=None))
     return found
+
+
+def _unused(nest: LoopNest, array: Array, inside: list[For]) -> Iterator[For]:
+    """Loops that have an array of their own by their marks, beside those that declare it."""
+    known = {id(loop) for loop in inside}
+    for loop in items(nest.body):
+        if isinstance(loop, For) and array.name in loop.mark.private and id(loop) not in known:
+            yield loop
 
 
 def _narrow(scop: Scop, nest: LoopNest) -> Iterator[tuple[For, str]]:
