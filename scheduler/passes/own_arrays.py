@@ -63,7 +63,11 @@ def own_arrays(scop: Scop, deps: Dependences, machine: Machine) -> OwnArrays | N
             continue
         fit = sum(map(_bytes, arrays)) <= _MOST and all(_is_plain(lines, array) for array in arrays)
         anew = _written_anew(lines, arrays, context) if fit else None
-        if anew is None or anew.intersect(with_much_work(deps, lines, machine, arrays)).is_empty():
+        if anew is None:
+            continue
+        anew = _large_enough(lines, arrays, anew.intersect(made.context))
+        arrays = tuple(one for one in arrays if _is_written(lines, one, anew))
+        if not arrays or anew.intersect(with_much_work(deps, lines, machine, arrays)).is_empty():
             continue
         made = only_for(made, anew)
         for array in arrays:
@@ -155,31 +159,13 @@ def _left_by_chance(lines: Lines, array: Array) -> isl.Set:
     return cells("may-write").subtract(cells("write")).params()
 
 
-def _bytes(array: Array) -> int:
-    return prod(size or 1 for size in array.sizes) * max(array.type.bits // 8, 1)
-
-
-# --- the new SCoP -----------------------------------------------------------------------------------------------------
-
-
-def _with_own(scop: Scop, lines: Lines, array: Array) -> tuple[Scop, str] | None:
-    """The SCoP with a local array in one's place, for the parameters with which that is large enough, and with copies
-    of what the loop leaves."""
-    name = new_name(scop, array, "own")
-    changed = {one.name: with_cells(scop.statement(one.name), array, name, ()) for one, _ in lines.uses(array)}
-    new = _local(name, array)
-    before, context = scop, scop.context
-    for _, access in lines.uses(array):
-        context = context.subtract(_outside(array, access))
-    if context.is_empty():
-        return None
-    scop = replace(
-        scop,
-        statements=tuple(changed.get(one.name, one) for one in scop.statements),
-        arrays={**scop.arrays, name: new},
-    )
-    made = with_copies(only_for(scop, context.coalesce()), before, lines, array, new, inside=True)
-    return None if made is None else (made, name)
+def _large_enough(lines: Lines, arrays: Sequence[Array], context: isl.Set) -> isl.Set:
+    """Those parameters with which no reference leaves the local arrays: with others, which no program has, all that a
+    loop does may be outside."""
+    for array in arrays:
+        for _, access in lines.uses(array):
+            context = context.subtract(_outside(array, access))
+    return context.coalesce()
 
 
 def _outside(array: Array, access: Access) -> isl.Set:
@@ -188,6 +174,35 @@ def _outside(array: Array, access: Access) -> isl.Set:
     if not cells.is_single_valued():  # data say where it goes
         cells = within_sizes(cells, trusted_sizes(array))
     return cells.subtract(within_sizes(cells, array.sizes)).domain().params()
+
+
+def _is_written(lines: Lines, array: Array, context: isl.Set) -> bool:
+    """Whether a loop surely writes cells of an array with some of these parameters: otherwise it leaves nothing there,
+    as data choose among those cells only, and needs no array of its own."""
+    writes = (access for _, access in lines.uses(array) if access.kind == "write")
+    return any(not one.relation.intersect_params(context).is_empty() for one in writes)
+
+
+def _bytes(array: Array) -> int:
+    return prod(size or 1 for size in array.sizes) * max(array.type.bits // 8, 1)
+
+
+# --- the new SCoP -----------------------------------------------------------------------------------------------------
+
+
+def _with_own(scop: Scop, lines: Lines, array: Array) -> tuple[Scop, str] | None:
+    """The SCoP with a local array in one's place, and with copies of what the loop leaves."""
+    name = new_name(scop, array, "own")
+    changed = {one.name: with_cells(scop.statement(one.name), array, name, ()) for one, _ in lines.uses(array)}
+    new = _local(name, array)
+    before = scop
+    scop = replace(
+        scop,
+        statements=tuple(changed.get(one.name, one) for one in scop.statements),
+        arrays={**scop.arrays, name: new},
+    )
+    made = with_copies(scop, before, lines, array, new, inside=True)
+    return None if made is None else (made, name)
 
 
 def _local(name: str, array: Array) -> Array:

@@ -64,6 +64,26 @@ for (i = 0; i < n; i++) {
     y[i][j] = (unsigned char)last[j];
 }"""
 
+# with few columns, the only ones for which no data say what is left, nothing writes the flags
+FLAGGED = """
+for (i = 0; i < n; i++) {
+  for (j = 0; j < m; j++)
+    last[j] = x[i][j];
+  for (j = 300; j < m; j++)
+    if (x[i][j] > 3)
+      c[0][j] = 1;
+  for (j = 0; j < m; j++)
+    y[i][j] = (unsigned char)last[j];
+}"""
+# any long row leaves the array, so that only short ones are left, in which nothing is done
+OUTSIDE = """
+for (i = 0; i < n; i++)
+  for (j = 5; j < m; j++) {
+    if (x[i][j] > 3)
+      c[0][j + 600] = 1;
+    y[i][j] = x[i][j];
+  }"""
+
 # blocks that straight code, which is a statement, sets where iterators say so, the rest beside; the first one anyway
 BLOCKS = """
 for (i = 0; i < n; i++) {
@@ -165,6 +185,15 @@ def test_data_may_say_which_cells_are_written_among_those_that_are_anyway() -> N
     shared = tuple(scop.statement("S1") if one.name == "S1" else one for one in found.scop.statements)
     assert rewriting_fault(scop, Expansion(replace(found.scop, statements=shared), {})) is not None
     assert not has_own(UPDATED.replace("j = 0; j < 600", "j = 1; j < 600"))
+
+
+def test_arrays_that_nothing_writes_where_others_are_own_stay() -> None:
+    scop = scop_of(FLAGGED, PARAMS)
+    found = own_arrays(scop, dependences(scop), SOON)
+    assert found is not None
+    assert found.names == {"last_own"}
+    assert rewriting_fault(scop, Expansion(found.scop, {})) is None
+    assert not has_own(OUTSIDE)
 
 
 def test_arrays_are_left_as_they_were(run_c: RunC) -> None:
