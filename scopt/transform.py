@@ -183,12 +183,15 @@ def _written_out(tu: TranslationUnit, region: Region) -> Outcome:
     text = written_out(tu, region)
     if text is None:
         message = "the loop's stages are no plain numbers"
-        return Outcome(None, remarks=(Remark("missed", "loop.step", message, region.location),))
+        hint = "write each stage as loops of its own"
+        return Outcome(None, remarks=(Remark("missed", "loop.step", message, region.location, hint),))
     try:
         check_written_stages(region.items[0], text, scope_at(tu, region), tu.typedefs)
     except InternalError as fault:
         message = f"left as it was, an internal check failed: {first_line(fault)}"
-        return Outcome(None, remarks=(Remark("missed", "internal.error", message, region.location),))
+        return Outcome(
+            None, remarks=(Remark("missed", "internal.error", message, region.location, "please report this"),)
+        )
     message = "transformed: a loop over constant stages is written out"
     return Outcome(text, remarks=(Remark("passed", "region.transformed", message, region.location),))
 
