@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from scopt.astgen.emit.names import choose_names
 from scopt.astgen.loops.bounds import plain_bounds
+from scopt.astgen.loops.offsets import with_offsets
 from scopt.astgen.loops.quotients import with_quotients
 from scopt.astgen.loops.rounding import settle_divisions
 from scopt.astgen.loops.simplify import simplify
@@ -74,17 +75,21 @@ def raw_loops(scop: Scop, schedule: MarkedSchedule) -> LoopNest:
 
 def _converted(scop: Scop, schedule: MarkedSchedule, single_bound: bool) -> LoopNest:
     tree, pending = _numbered_marks(schedule)
-    tree, quotients = with_quotients(_plain_bands(tree))
+    tree, context, offsets = with_offsets(_plain_bands(tree), scop.context)
+    tree, quotients = with_quotients(tree)
     # what one iteration alone copies out of a buffer, or of an array of its own, stays in its loop: another thread's is
     # behind it
     work = any(one.private and one.rank for one in scop.arrays.values())
     own = {"ast_build_atomic_upper_bound": int(single_bound), "ast_build_group_coscheduled": int(work)}
     with _ast_options(tree.get_ctx(), _AST_OPTIONS | own):
         try:
-            ast = isl.AstBuild.from_context(scop.context).set_iterators(_depth_ids(tree)).node_from_schedule(tree)
+            ast = isl.AstBuild.from_context(context).set_iterators(_depth_ids(tree)).node_from_schedule(tree)
         except isl.Error as error:
             raise InternalError(f"{scop.location}: isl generates no loops for the schedule: {error}") from error
-        return LoopNest(Block(tuple(_Converter(scop, pending, quotients).items(ast, {}, None))))
+        own_build = isl.AstBuild.from_context(scop.context)
+        converter = _Converter(scop, pending, quotients)
+        begins = {name: converter.expr(own_build.expr_from_pw_aff(one), {}) for name, one in offsets.items()}
+        return LoopNest(Block(tuple(converter.items(ast, begins, None))))
 
 
 @contextmanager

@@ -185,6 +185,9 @@ def _iteration(pairs: isl.UnionMap, value: isl.UnionMap, around: isl.UnionMap) -
             found = found.union(single)
             if not found.is_single_valued():
                 return None
-    # where nothing is carried, any iteration will do: the plain function makes the plainest loops
+    if not count:
+        return None
+    # where nothing is carried, any iteration will do, as long as it is one: the plain function makes the plainest loops
     found = found.coalesce()
-    return found.gist_domain(found.domain()) if count else None
+    plain = found.gist_domain(found.domain())
+    return plain if plain.intersect_domain(around.range()).is_single_valued() else found

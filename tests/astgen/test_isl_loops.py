@@ -46,6 +46,11 @@ def assert_runs_as_scheduled(scop: Scop, schedule: MarkedSchedule, nest: LoopNes
         (TRIANGLE, ("S0[i, j] -> [3j]", "S0[i, j] -> [2i]")),
         (S("S0[i, j] : 0 <= i < n and 0 <= j < n and (i + 2j) mod 3 = 1"), ("S0[i, j] -> [j]", "S0[i, j] -> [i]")),
         (S("S0[i, j] : 0 <= i < n and i <= 2j < n"), ("S0[i, j] -> [j]", "S0[i, j] -> [i]")),
+        # isl on its own takes one of two iterations for both
+        (
+            S("S0[i, j] : 0 <= i <= 3 and (i + floor(n/4)) mod 2 = 0 and 0 <= j < n"),
+            ("S0[i, j] -> [i]", "S0[i, j] -> [j]"),
+        ),
     ],
 )
 def test_loops_run_as_scheduled(statement: S, rows: Sequence[str], sizes: Sequence[int], n: int) -> None:
@@ -67,6 +72,14 @@ def test_bounds_are_plain_minima_and_maxima() -> None:
     assert isinstance(inner.lower, Max)
     assert isinstance(inner.upper, Min)
     assert not any(isinstance(item, If) for item in items(nest.body))
+
+
+def test_a_stride_that_begins_at_a_quotient_takes_no_condition() -> None:
+    begin = "n - 4 - 5 * floor((n - 4)/5)"
+    nest = loops(make_scop(S(f"S0[i] : n >= 4 and {begin} <= i < n and (i - ({begin})) mod 2 = 0")), "S0[i] -> [i]")
+    (loop,) = fors(nest)
+    assert loop.step == 2
+    assert not any(isinstance(item, If) for item in items(loop.body))
 
 
 def test_a_loop_over_a_union_has_a_bound_without_cases() -> None:

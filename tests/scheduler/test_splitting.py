@@ -97,6 +97,12 @@ def test_parts_cover_all_instances() -> None:
     assert result.tree.get_map().domain().is_equal(isl.UnionSet(str(scop.domain)))
 
 
+def test_the_one_iteration_is_one_where_nothing_is_carried_too() -> None:
+    """The function that the pairs give is plain only where there are pairs: elsewhere it has several values at once."""
+    scop, result = passed("for (k = 4; k > 0; k--) x[k] = x[k] * x[n + 12 * k];")
+    assert result.tree.get_map().domain().is_equal(isl.UnionSet(str(scop.domain)))
+
+
 def test_pairs_with_an_end_that_is_no_iteration() -> None:
     """Where `continue` leaves an instance out, a piece of the relation may have nothing in the loop."""
     text = b"""unsigned A[15];
