@@ -343,9 +343,7 @@ schedule.sampled: a schedule drawn at random
 statement.stages: a loop goes in stages
   Its parts are looked at by themselves.
 statement.opaque: a loop or switch that is executed as a whole
-  Its own iterations depend on data, and stay as they are; the loops around it may be transformed. A marked region in
-  which such loops are deeper than all that gain something is taken in parts, where bounds that change in it may stand
-  still.
+  Its own iterations depend on data, and stay as they are; the loops around it may be transformed.
   > give the loop affine bounds, and no jumps out of it
 tiles.rounded: tiles of other sizes than those asked for
   Blocks of register tiles, rows that run together and strips have the sizes that the user gives, as far as these are
