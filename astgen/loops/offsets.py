@@ -42,7 +42,7 @@ def with_offsets(tree: isl.Schedule, context: isl.Set) -> tuple[isl.Schedule, is
 
 def _offsets(part: isl.Set) -> Iterator[tuple[int, isl.Val, isl.Aff]]:
     """The strides of a basic set's dimensions that have such offsets."""
-    if not part.get_basic_sets()[0].dim(DIV):
+    if not any(one.dim(DIV) for one in part.get_basic_sets()):  # an empty part has none
         return
     for dimension in range(part.dim(SET)):
         info = part.get_stride_info(dimension)

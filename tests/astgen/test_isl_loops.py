@@ -6,6 +6,7 @@ import islpy as isl
 import pytest
 
 from scopt.astgen.loops.isl_loops import build
+from scopt.astgen.loops.offsets import _offsets
 from scopt.diagnostics import InternalError
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Const, For, If, LoopMark, LoopNest, Max, Min, Name, Select
@@ -80,6 +81,11 @@ def test_a_stride_that_begins_at_a_quotient_takes_no_condition() -> None:
     (loop,) = fors(nest)
     assert loop.step == 2
     assert not any(isinstance(item, If) for item in items(loop.body))
+
+
+def test_a_part_without_instances_begins_nowhere() -> None:
+    """A basic set may turn out to be empty only once it is taken alone."""
+    assert list(_offsets(isl.Set("[n] -> { S0[i] : i = n and i = n + 1 }"))) == []
 
 
 def test_a_loop_over_a_union_has_a_bound_without_cases() -> None:
