@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.extraction.region_names import RegionNames
@@ -61,7 +62,8 @@ class RegionReach(Struct, frozen=True, eq=False):
         if used is None:
             return None, next(iter(wanted))
         threads = MOST_THREADS not in taken_functions(tu)
-        return memory_test(self.names.region.location, code, memories, pairs, used, made, threads=threads), ""
+        test = memory_test(self.names.region.location, code, memories, pairs, used, made, threads=threads)
+        return _with_types(test, known.values()), ""
 
     def touched(
         self, code: Code, wanted: Iterable[str], involved: Set[str]
@@ -109,7 +111,7 @@ class RegionReach(Struct, frozen=True, eq=False):
             used = self.used(code, (end for one in lists for end in (*(one.rows or ()), *one.cells)))
             if used is None or taken_functions(self.names.tu) & MEMORY:
                 return None
-            return row_test(self.names.region.location, code, lists, used)
+            return _with_types(row_test(self.names.region.location, code, lists, used), others)
         except Unbounded:
             return None
 
@@ -140,6 +142,10 @@ class RegionReach(Struct, frozen=True, eq=False):
             and 0 < symbol.type.bits <= 64
         )
         return symbol.type if plain and word in self.constant and not symbol.type.volatile else None
+
+
+def _with_types(test: MemoryTest, stretches: Iterable[Stretch | None]) -> MemoryTest:
+    return replace(test, types=tuple(dict.fromkeys(one.whole for one in stretches if one is not None and one.whole)))
 
 
 def _touched(code: Code, stretch: Stretch) -> Touched:

@@ -29,6 +29,7 @@ from scopt.frontend.syntax.stored_pointers import stored_pointers
 from scopt.frontend.syntax.structs import Types
 from scopt.frontend.syntax.symbols import is_value
 from scopt.frontend.syntax.taken_functions import taken_functions
+from scopt.frontend.syntax.whole_arrays import whole_array
 from scopt.ir.scop import Access, Guard, Parameter, Scop, Statement
 from scopt.poly.dependences import classify_private
 from scopt.poly.isl_utils import few_pieces, to_statement_space, universe_params
@@ -183,6 +184,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             self.reach(),
             self.pointees,
             {one.symbol.name: slot for one in self.names.hoisted if (slot := self.slot(one)) is not None},
+            lambda name: whole_array(self.names.tu, self.names.region, self.pointees(), name),
         )
         return check_aliasing(self.names.region, names, assume_apart=self.assume_apart)
 

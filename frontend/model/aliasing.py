@@ -15,7 +15,7 @@ from scopt.diagnostics import Refusal, Remark
 from scopt.frontend.model.pointer_origins import Origins
 from scopt.frontend.model.row_pointers import is_rows
 from scopt.frontend.model.row_stretches import RowStretch, row_stretch
-from scopt.frontend.model.stretches import array_stretch, scalar_stretch
+from scopt.frontend.model.stretches import array_stretch, scalar_stretch, whole_stretch
 from scopt.frontend.model.value_ranges import MAX_TABLE
 from scopt.frontend.syntax.pointees import Pointees
 from scopt.frontend.syntax.pointer_slots import Slot
@@ -73,6 +73,7 @@ class Names(Struct, frozen=True, eq=False):
     strict: objects of types that C keeps apart don't overlap. ranges: asked where subscripts aren't affine: by a name
       in the program, the least and the greatest of its first subscripts. reach: asked where that isn't enough.
     pointees: asked for what the file shows that pointers lead to. members: those that names of pointers stand for.
+    whole: asked for the type of the array that a pointer, by its name in the program, leads to the beginning of.
     """
 
     symbols: Mapping[str, Symbol]
@@ -88,6 +89,7 @@ class Names(Struct, frozen=True, eq=False):
     reach: Reach | None = None
     pointees: Callable[[], Pointees] | None = None
     members: Mapping[str, Slot] = field(default_factory=dict)
+    whole: Callable[[str], str | None] = lambda _: None
 
 
 def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) -> Aliasing:
@@ -301,7 +303,8 @@ def _stretch(names: Names, name: str, *, written: bool = False) -> Stretch | Non
     # some subscript isn't affine: its type, or tests in front of it, may bound it all the same
     low, high = names.ranges().get(array.spelling, (0, MAX_TABLE))
     if high - low >= MAX_TABLE:
-        return None
+        whole = names.whole(array.spelling) if array.pointer else None
+        return whole_stretch(name, array.spelling, whole) if whole is not None else None
     rest = "".join(f", d{k}" for k in range(1, array.rank))
     table = isl.Set(f"{{ {array.name}[d0{rest}] : {low} <= d0 <= {high} }}")
     return array_stretch(array, [relation.intersect_range(table) for relation in relations], names.context)

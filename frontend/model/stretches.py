@@ -23,6 +23,11 @@ def scalar_stretch(name: str, spelling: str) -> Stretch:
     return Stretch(name, f"&{spelling}", f"sizeof({spelling})", ((),), (((1, ()),),))
 
 
+def whole_stretch(name: str, spelling: str, ctype: str) -> Stretch:
+    """The bytes of one array that a pointer leads to the beginning of. ctype: its type."""
+    return Stretch(name, spelling, f"sizeof({ctype})", ((),), (((1, ()),),), whole=ctype)
+
+
 def array_stretch(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -> Stretch | None:
     """What these access relations reach, or the whole of an array that is an object by itself; None where neither is
     bounded by simple functions of the parameters.

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 import islpy as isl
 from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_read import Reader, Unreadable
@@ -50,6 +51,7 @@ def check_guard(scop: Scop, guard: str, worth: str = "") -> None:
         ):
             raise InternalError(f"{scop.location}: there is no text of the guard")
         return
+    asked, guard = _without_types(asked, guard)
     try:
         _check(scop, asked, _Reading.of(scop, asked), *_parsed(guard, worth))
     except Unreadable as error:
@@ -74,6 +76,24 @@ def _check(scop: Scop, asked: Guard, reading: _Reading, guard: ir.Node, worth: i
     read = conjunction([reading.reader.condition(one) for one in others])
     if not _parameters(scop, read).is_subset(asked.parameters):
         raise InternalError(f"{scop.location}: the guard allows parameters that the region can't have")
+
+
+def _without_types(asked: Guard, guard: str) -> tuple[Guard, str]:
+    """The same with names in the place of the types of whole arrays, whose macros can't be read here."""
+    types = dict.fromkeys(one.whole for pair in asked.apart for one in pair if one.whole)
+    types |= dict.fromkeys(one for test in asked.tests for one in test.types)
+    names = {whole: f"scopt_whole_type_{k}" for k, whole in enumerate(types)}
+
+    def named(one: Stretch) -> Stretch:
+        return replace(one, element=f"sizeof({names[one.whole]})", whole=names[one.whole]) if one.whole else one
+
+    def read(text: str) -> str:
+        for whole, name in names.items():
+            text = text.replace(f"sizeof({whole})", f"sizeof({name})")
+        return text
+
+    tests = tuple(replace(test, call=read(test.call)) for test in asked.tests)
+    return replace(asked, apart=tuple((named(a), named(b)) for a, b in asked.apart), tests=tests), read(guard)
 
 
 def _without(scop: Scop, conjuncts: Sequence[ir.Node], others: Sequence[ir.Node]) -> list[ir.Node]:
@@ -160,6 +180,7 @@ class _Reading(Struct, frozen=True):
         stretches = [stretch for pair in asked.apart for stretch in pair]
         for stretch in stretches:
             pointed = f"sizeof({stretch.base[1:]})" if stretch.base.startswith("&") else f"sizeof(*{stretch.base})"
+            pointed = f"sizeof({stretch.whole})" if stretch.whole else pointed
             if stretch.element != pointed or not stretch.first or not stretch.beyond:
                 raise InternalError(f"{scop.location}: the stretch of '{stretch.array}' isn't one of its elements")
         factors = {

@@ -199,6 +199,8 @@ class Stretch(Struct, frozen=True):
     array: a name of `Scop.arrays`, or of a parameter. base: C expression, the address of element zero (``a``, ``&n``).
     element: C expression, the bytes of one (``sizeof(*a)``). sums: what factors stand for that are no names in C
       (``$1``). quotients: the same for what is not negative, and rounded down when it is divided by a number.
+    whole: the type of the array that the memory is, which `element` is then the size of, in the file's own words:
+      macros may be among them.
     """
 
     array: str
@@ -208,17 +210,20 @@ class Stretch(Struct, frozen=True):
     beyond: tuple[Polynomial, ...]
     sums: tuple[tuple[str, Polynomial], ...] = ()
     quotients: tuple[tuple[str, Polynomial, int], ...] = ()
+    whole: str = ""
 
 
 class MemoryTest(Struct, frozen=True):
     """A test that a function makes, of stretches whose ends take some computing. call: the C expression, 1 where they
     are apart, 0 where they aren't, or that isn't known. definition: of the function, which has no effects. shared:
-    definitions of what it calls, the same ones for all tests. pairs: how many names it tells apart, two by two."""
+    definitions of what it calls, the same ones for all tests. pairs: how many names it tells apart, two by two.
+    types: those of whole arrays that it is given the sizes of, as in `Stretch`."""
 
     call: str
     definition: str
     shared: tuple[str, ...] = ()
     pairs: int = 0
+    types: tuple[str, ...] = ()
 
 
 class Guard(Struct, frozen=True, eq=False):
