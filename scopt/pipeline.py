@@ -177,7 +177,8 @@ def _transformed(
     if not isinstance(outcome, Failed):
         if outcome.value.error:
             raise InputError(outcome.value.error)
-        macros = {**region.baked, **macros_behind(tu, region)} if outcome.value.text is not None else {}
+        found = outcome.value.baked
+        macros = {**region.baked, **found, **macros_behind(tu, region)} if outcome.value.text is not None else {}
         alone = outcome.value.text is None or given[number].some or options.decisions
         versions = () if alone else (yield from _versions(placed, number, options))
         return Done(region, outcome.value, time.perf_counter() - started, macros, versions)

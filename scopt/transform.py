@@ -256,6 +256,7 @@ def _outcome(work: Work) -> Outcome:
         guard=made.guard,
         prologue=scop.prologue,
         epilogue=scop.epilogue,
+        baked=scop.baked,
         idle=_is_idle(scop, made),
         jammed=any(isinstance(item, For) and item.mark.jammed for item in items(made.nest.body)),
     )

@@ -14,6 +14,7 @@ from scopt.diagnostics import Location, Refusal, Remark
 from scopt.frontend.extraction.affine_names import AffineNames
 from scopt.frontend.extraction.anew import access_names, filled_anew
 from scopt.frontend.extraction.border_iterations import Body, decided, is_innermost, is_plain, is_small, parts
+from scopt.frontend.extraction.declared_room import has_declared_room
 from scopt.frontend.extraction.fresh_scalars import Lives, set_anew
 from scopt.frontend.extraction.region_arrays import RegionArrays
 from scopt.frontend.extraction.region_names import ISL_WORDS, RegionNames
@@ -65,10 +66,11 @@ class RegionWalk(Struct, frozen=True, eq=False):
     """What has been found so far.
 
     statements: kills too. obstacles: by statement, why it is executed as a whole. stages: by statement, that it is one
-    of loops that only a part of the region can be taken for. unknown: remarks on cells that only
-    the run tells. intervals: of subscripts, once one of them has been asked for; trusted: arrays whose
-    declared sizes are. wanted_values: refusals that hold unless the next reading of the region does without values of
-    macros. survey: subscripts of arrays of one dimension. anew: what iterations of a loop set before they read it.
+    of loops that only a part of the region can be taken for. unknown: remarks on cells that only the run tells.
+    intervals: of subscripts, once one of them has been asked for; trusted: arrays whose declared sizes are; sized:
+    macros that known sizes are made of. wanted_values: refusals that hold unless the next reading of the region does
+    without values of macros. survey: subscripts of arrays of one dimension. anew: what iterations of a loop set before
+    they read it.
     """
 
     names: RegionNames
@@ -82,6 +84,7 @@ class RegionWalk(Struct, frozen=True, eq=False):
     survey: Survey = field(default_factory=Survey)
     intervals: list[dict[Any, tuple[int, int]]] = field(default_factory=list)
     trusted: dict[str, None] = field(default_factory=dict)
+    sized: dict[str, int] = field(default_factory=dict)
     anew: set[str] = field(default_factory=set)
     lives: Lives = field(default_factory=Lives)
 
@@ -339,12 +342,9 @@ class RegionWalk(Struct, frozen=True, eq=False):
         return self.intervals[0].get(subscript)
 
     def trusts(self, array: Array) -> bool:
-        """Whether subscripts that data give stay within what is declared: in marked regions. (Of what is only read,
-        nobody asks.)"""
-        trusted = self.names.region.marked and array.spelling in self.names.effects.written
-        if trusted:
-            self.trusted[array.spelling] = None
-        return trusted
+        """Whether subscripts that data give stay within what is declared. (Of what is only read, nobody asks.)"""
+        name = array.spelling
+        return name in self.names.effects.written and has_declared_room(self.names, name, self.trusted, self.sized)
 
     def with_own_iterators(self, node: Any) -> Any:
         """An opaque statement with loops that have iterators of their own:

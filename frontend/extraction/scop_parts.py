@@ -23,9 +23,8 @@ from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree, order_map, sc
 from scopt.frontend.model.value_ranges import subscript_ranges
 from scopt.frontend.normalize.members import Hoisted
 from scopt.frontend.syntax.library_calls import library_calls
-from scopt.frontend.syntax.pointees import Pointees
+from scopt.frontend.syntax.pointees import pointees_of
 from scopt.frontend.syntax.pointer_slots import Slot, member_slot
-from scopt.frontend.syntax.stored_pointers import stored_pointers
 from scopt.frontend.syntax.structs import Types
 from scopt.frontend.syntax.symbols import is_value
 from scopt.frontend.syntax.taken_functions import taken_functions
@@ -117,6 +116,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             library=library_calls(self.names.tu, (one.body for one in statements)),
             narrowed=self.names.narrowed,
             marked=self.names.region.marked,
+            baked=self.walk.sized,
             directives=bound(self.names.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
         )
 
@@ -182,18 +182,11 @@ class ScopParts(Struct, frozen=True, eq=False):
             self.names.tu.strict_aliasing,
             self.subscript_ranges,
             self.reach(),
-            self.pointees,
+            lambda: pointees_of(self.names.tu),
             {one.symbol.name: slot for one in self.names.hoisted if (slot := self.slot(one)) is not None},
-            lambda name: whole_array(self.names.tu, self.names.region, self.pointees(), name),
+            lambda name: whole_array(self.names.tu, self.names.region, name),
         )
         return check_aliasing(self.names.region, names, assume_apart=self.assume_apart)
-
-    def pointees(self) -> Pointees:
-        """What the file shows that pointers lead to."""
-        tu = self.names.tu
-        stored = tu.worked_out("stored pointers", lambda: stored_pointers(tu)) if tu.strict_aliasing else None
-        defined = tu.defined_functions - tu.library_functions
-        return tu.worked_out("pointees", lambda: Pointees.of(tu.ast, defined, stored, complete=tu.complete))
 
     def slot(self, one: Hoisted) -> Slot | None:
         """The member that a name for a pointer has its value from."""

@@ -28,11 +28,19 @@ from scopt.frontend.syntax.pointer_values import (
     without_casts,
 )
 from scopt.frontend.syntax.purity import is_fixed
-from scopt.frontend.syntax.stored_pointers import StoredPointers
+from scopt.frontend.syntax.stored_pointers import StoredPointers, stored_pointers
+from scopt.frontend.syntax.unit import TranslationUnit
 from scopt.ir.walks import walk
 
 Places = frozenset[Any]
 _NOWHERE: Places = frozenset()
+
+
+def pointees_of(tu: TranslationUnit) -> Pointees:
+    """What a file shows that pointers lead to."""
+    stored = tu.worked_out("stored pointers", lambda: stored_pointers(tu)) if tu.strict_aliasing else None
+    defined = tu.defined_functions - tu.library_functions
+    return tu.worked_out("pointees", lambda: Pointees.of(tu.ast, defined, stored, complete=tu.complete))
 
 
 class Pointees(Struct, frozen=True, eq=False):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scopt import ir
-from scopt.frontend.syntax.pointees import Pointees
+from scopt.frontend.syntax.pointees import Pointees, pointees_of
 from scopt.frontend.syntax.pointer_values import declares, parameters_of
 from scopt.frontend.syntax.symbols import FileScope
 from scopt.frontend.syntax.unit import Region, TranslationUnit
@@ -27,20 +27,35 @@ from scopt.ir.walks import walk
 _OF_PARAMETERS = frozenset(["restrict", "__restrict", "__restrict__", "static", "register"])
 
 
-def whole_array(tu: TranslationUnit, region: Region, pointees: Pointees, name: str) -> str | None:
+_Type = tuple[str, tuple[int, ...]]
+
+
+def whole_array(tu: TranslationUnit, region: Region, name: str) -> str | None:
     """The type of the array that a parameter of the region's function leads to the first element of; None if that isn't
     known, or can't be spelled where the region begins."""
+    function = _function(tu, region, name)
+    words = _spelled(tu, function, name) if function is not None else None
+    return " ".join(words) if words else None
+
+
+def sizes_of_whole(tu: TranslationUnit, region: Region, name: str) -> dict[str, int] | None:
+    """The macros that the extents of such an array are made of, with their values."""
+    function = _function(tu, region, name)
+    if function is None:
+        return None
+    words = [token.text for token in _parameter(tu, function, name)]
+    return baked_macros(words, tu.preprocessed.all_macros) if words else None
+
+
+def _function(tu: TranslationUnit, region: Region, name: str) -> ir.FuncDef | None:
+    """The region's function, if the parameter leads to a whole array that is declared alike where the region begins."""
+    pointees = pointees_of(tu)
     function = pointees.functions.get(region.function.decl.name)
-    if function is None or not pointees.whole:
+    if function is None or not pointees.whole or _redefined(tu, function, region):
         return None
-    found = _type_of(tu, pointees, function, name, ())
-    if found is None:
-        return None
-    words = _spelled(tu, function, name)
-    return " ".join(words) if words and not _redefined(tu, function, region) else None
-
-
-_Type = tuple[str, tuple[int, ...]]
+    about = function.decl.name, name
+    found = tu.worked_out("whole arrays", lambda: _type_of(tu, pointees, function, name, ()), about)
+    return function if found is not None else None
 
 
 def _type_of(

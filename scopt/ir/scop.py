@@ -278,6 +278,7 @@ class Scop(Struct, frozen=True, eq=False):
     marked: somebody marked the region, which promises what analysis can't show (that memory is apart, and writable).
     narrowed: statements compute with narrower types than the source says, so that more values fit into a vector, or
       anew what an iteration of the source hands on to the next one.
+    baked: macros behind sizes that are known by their values alone.
     """
 
     name: str
@@ -304,6 +305,7 @@ class Scop(Struct, frozen=True, eq=False):
     library: Mapping[str, frozenset[str]] = {}
     narrowed: bool = False
     marked: bool = False
+    baked: Mapping[str, int] = {}
 
     @property
     def domain(self) -> isl.UnionSet:

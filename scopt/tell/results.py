@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
@@ -56,6 +57,7 @@ class Outcome(Account, frozen=True):
       a whole.
     idle: loops that are executed as a whole are deeper than all that threads or vectors have.
     jammed: rows of some loop run together.
+    baked: macros that the text is only right for with these values, beside those of the region.
     """
 
     text: str | None
@@ -71,6 +73,7 @@ class Outcome(Account, frozen=True):
     exchanging: bool = False
     idle: bool = False
     jammed: bool = False
+    baked: Mapping[str, int] = {}
 
     @property
     def in_threads(self) -> bool:

@@ -6,7 +6,6 @@ import pytest
 
 from scopt.frontend.region.parse import parse
 from scopt.frontend.region.regions import find_autodetected
-from scopt.frontend.syntax.pointees import Pointees
 from scopt.frontend.syntax.whole_arrays import whole_array
 from scopt.options import Options
 from scopt.pipeline import optimize
@@ -29,7 +28,7 @@ def of(calls: str, head: str = HEAD, body: str = BODY, more: str = "") -> str | 
     assert tu.complete
     region = find_autodetected(tu)[0]
     assert region.function.decl.name == "f"
-    return whole_array(tu, region, Pointees.of(tu.ast, tu.defined_functions), "x")
+    return whole_array(tu, region, "x")
 
 
 @pytest.mark.parametrize(
@@ -91,3 +90,13 @@ def test_region() -> None:
     for calls, told in ((main, True), (main.replace("f(9, *a", "f(9, *a + 1"), False)):
         result = optimize(f"{BEFORE}{HEAD}\n{{ {loop} }}\n{calls}", options=Options(autodetect=True, eager=True))
         assert ("sizeof(double VECTOR ( , N ))" in result.text.decode()) is told
+
+
+def test_room() -> None:
+    """Where data say which elements are written, the array's size does; the text is right for that size alone."""
+    cells = "x[at[t]] = 1; y[t] = x[7] + x[at[n - t]];"
+    loop = f"for (int t = 0; t < n; t++) {{ for (int k = 0; k < 4000; k++) x[k] = t; {cells} }}"
+    main = f"int main(void) {{ {MAIN} f(9, *a, *b, *p); put(a); put(b); }}\n"
+    for calls, told in ((main, True), (main.replace("f(9, *a", "f(9, *a + 1"), False)):
+        source = f"{BEFORE}{HEAD}\n{{ {loop} }}\n{calls}"
+        assert ("(N) == 4000" in optimize(source, Options(autodetect=True, eager=True)).text.decode()) is told
