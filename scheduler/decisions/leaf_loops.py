@@ -57,7 +57,9 @@ class LeafLoops(Struct, frozen=True, eq=False):
             if plan.parallel == 0 and deep and not (plan.skew or sums):
                 size = default_sizes(of, node, plan)[0] if plan.tile else 1
                 collapse = collapsed_loops(of, node, 0, Work.of(of.scop, of.options.machine, node).trips[0], size)
-            private = private_for_wavefront(of, node) if plan.skew else private_for(of, node, plan.parallel)
+            private = (
+                private_for_wavefront(of, node, plan.diagonal) if plan.skew else private_for(of, node, plan.parallel)
+            )
         depth = 1 if plan.tile or plan.tile_vector else 0
         sharing = bool(depth) and not (plan.tile or plan.skew) and self.only_share(node)
         if depth:
@@ -102,6 +104,8 @@ class LeafLoops(Struct, frozen=True, eq=False):
         node = tiled(node, sizes, scaled=not plan.skew)
         node = atomic(node.child(0)).parent()
         keep = list(range(width)) if plan.tile else []
+        if plan.around:
+            return atomic(wavefront(reordered(node, plan.diagonal), 2))
         if not plan.tile_vector and plan.tile:
             keep = keep[:-1]
         if plan.tile_vector and not plan.tile:
@@ -203,6 +207,7 @@ def default_sizes(setting: Setting, node: isl.ScheduleNode, plan: LeafPlan) -> t
         return tuple(band_tile(contraction, setting.options) * slope for slope in plan.slopes)
     if plan.skew:
         sizes = band_sizes(setting.scop, machine, schedule, plan.slopes, simd=any(plan.simd))
+        sizes = (*sizes[:-1], plan.longer * sizes[-1])
         return (*sizes[:-1], max(sizes[-1], row_piece(setting.scop, machine, schedule))) if plan.rows else sizes
     balance = plan.parallel == 0 and bool(node.band_member_get_coincident(0))
     sizes = vector_sizes(

@@ -24,6 +24,8 @@ class LeafPlan(Struct, frozen=True, eq=False):
     jumps: the vector loop jumps between lines in some access. serial: every innermost loop would carry something; rows:
       and its instances run in their order, along pieces of rows. tiny: the innermost loops would be vector loops, but
       are too short.
+    around: tiles on diagonals have all iterations of the first member, which stands inside of them: sweeps may be few.
+    longer: how many times as long as the model's own size tiles on diagonals are along the last member.
     """
 
     order: tuple[int, ...]
@@ -43,3 +45,10 @@ class LeafPlan(Struct, frozen=True, eq=False):
     threads: tuple[Reduction, ...] = ()
     rows: bool = False
     tiny: bool = False
+    around: bool = False
+    longer: int = 1
+
+    @property
+    def diagonal(self) -> tuple[int, int]:
+        """Positions of the members whose tiles are on diagonals, where wavefronts run."""
+        return (1, 2) if self.around else (0, 1)
