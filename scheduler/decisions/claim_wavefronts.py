@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import TileShape
-from scopt.machine.costs import vector_gain
+from scopt.machine.costs import jam_rows, vector_gain
 from scopt.poly.bands import active, distances, nonnegative
 from scopt.scheduler.decisions.claim_loops import across_cycles, innermost_cycles, moving_lines, plan_sizes, tile_box
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
@@ -25,9 +25,6 @@ from scopt.scheduler.locality.footprints import rows_in_cache
 
 # Members of a band of sweeps: how often, over the rows of a grid, along these.
 _SWEEPS = 3
-# By how much tiles that rows run through beside each other, inside of other loops, are longer than they have rows: their
-# diagonals begin and end short.
-_LONGER = 2
 # Rows beside each other whose operations overlap in a core: each of their lines has to stay in the first cache
 # (measured on sweeps with seven arrays: as long as in order with half of that).
 _ROWS_AT_ONCE = 4
@@ -59,7 +56,7 @@ class Wavefronts(Struct, frozen=True):
         if plan.serial and nested and contraction is None and band.width == _SWEEPS:
             plan = replace(plan, around=True)
         if nested and overlaps:
-            plan = replace(plan, longer=_LONGER)
+            plan = replace(plan, abreast=jam_rows(setting.options.machine))
         wished = setting.wished(band.node, "vector")
         kernels = contraction is not None and wished in (None, contraction.members[1])
 

@@ -25,8 +25,19 @@ from scopt.scheduler.decisions.shared_loops import collapsed_loops
 from scopt.scheduler.locality.footprints import free_members
 from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, shape_rows, strides, unskewed
 from scopt.scheduler.locality.tile_sizes import band_sizes, diamond_sizes, only_share, row_piece, vector_sizes
-from scopt.scheduler.locality.tiling import atomic, interleaved, near_sizes, shaped_tiles, sizes_for, tiled, wavefront
+from scopt.scheduler.locality.tiling import (
+    atomic,
+    in_blocks,
+    interleaved,
+    near_sizes,
+    shaped_tiles,
+    sizes_for,
+    tiled,
+    wavefront,
+)
 
+# How many times as long tiles are along rows beside each other that they come to once: lines come from farther away.
+_LONGER = 2
 # Of a band without tiles whose parallel loop may have few iterations: a vector loop, and two around it.
 _DEEP = 3
 
@@ -68,6 +79,9 @@ class LeafLoops(Struct, frozen=True, eq=False):
             node = interleaved(node)
             jumping = strides(self.setting.scop, linear_schedule(self.setting.scop, node), width - 1).jumping
             plan = replace(plan, scalar=(self.setting.options.simd and jumping,))
+            if plan.abreast:
+                node = in_blocks(node, plan.abreast)
+                plan = replace(plan, order=(*plan.order, width))
         node = replace(self, plan=plan).point_loops(node)
         if depth:
             node = node.parent()
@@ -195,7 +209,7 @@ class LeafLoops(Struct, frozen=True, eq=False):
         if parallel and plan.threads:
             private = private_for(self.setting, node, 0)
             reductions = tuple(one for one in plan.threads if one.array in inside)
-        mark = LoopMark(parallel, plan.simd[group], private, scalar=scalar, reductions=reductions)
+        mark = LoopMark(parallel, plan.simd[group], private, scalar=scalar, most=plan.abreast, reductions=reductions)
         return self.marks.above(node, mark)
 
 
@@ -207,8 +221,8 @@ def default_sizes(setting: Setting, node: isl.ScheduleNode, plan: LeafPlan) -> t
         return tuple(band_tile(contraction, setting.options) * slope for slope in plan.slopes)
     if plan.skew:
         sizes = band_sizes(setting.scop, machine, schedule, plan.slopes, simd=any(plan.simd))
-        sizes = (*sizes[:-1], plan.longer * sizes[-1])
-        return (*sizes[:-1], max(sizes[-1], row_piece(setting.scop, machine, schedule))) if plan.rows else sizes
+        least = row_piece(setting.scop, machine, schedule) if plan.rows or plan.abreast else 1
+        return (*sizes[:-1], max(sizes[-1], least * (1 if plan.rows or plan.around else _LONGER)))
     balance = plan.parallel == 0 and bool(node.band_member_get_coincident(0))
     sizes = vector_sizes(
         setting.scop, machine, schedule, len(plan.order), jumps=plan.jumps, only=not plan.tile, balance=balance

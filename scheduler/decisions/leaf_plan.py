@@ -25,7 +25,7 @@ class LeafPlan(Struct, frozen=True, eq=False):
       and its instances run in their order, along pieces of rows. tiny: the innermost loops would be vector loops, but
       are too short.
     around: tiles on diagonals have all iterations of the first member, which stands inside of them: sweeps may be few.
-    longer: how many times as long as the model's own size tiles on diagonals are along the last member.
+    abreast: how many rows of a tile run beside each other along diagonals; 0: all.
     """
 
     order: tuple[int, ...]
@@ -46,7 +46,7 @@ class LeafPlan(Struct, frozen=True, eq=False):
     rows: bool = False
     tiny: bool = False
     around: bool = False
-    longer: int = 1
+    abreast: int = 0
 
     @property
     def diagonal(self) -> tuple[int, int]:
