@@ -28,6 +28,8 @@ _FOR_BOTH = re.compile(
 )
 # How often gcc repeats a short body.
 UNROLLED = "#pragma GCC unroll 4"
+# How often it repeats that of rows beside each other: as many as there are.
+BESIDE = "#pragma GCC unroll 16"
 # What keeps gcc from writing the iterations of a small loop out, before it looks for vectors. (clang makes these first,
 # and is to write out what is left: half the time, for 16 bytes.)
 KEPT = ("#ifndef __clang__", "#pragma GCC unroll 1", "#endif")
@@ -37,7 +39,7 @@ HINT = re.compile(
     + "|"
     + "".join(rf"^ *{re.escape(line)}\n" for line in KEPT)
     + r"(?= *for \()"
-    + rf"|^ *{re.escape(UNROLLED)}\n(?= *for \()",
+    + rf"|^ *(?:{re.escape(UNROLLED)}|{re.escape(BESIDE)})\n(?= *for \()",
     re.MULTILINE,
 )
 # Operations of a body that is short, and iterations of a loop that compilers write out anyway.

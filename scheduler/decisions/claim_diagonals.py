@@ -63,7 +63,8 @@ def _cycles(band: Band, found: Diagonals, rows: int, steps: int) -> float:
     )
     instances = min(max(one.count for one in work.statements.values()), cells)
     compute = busy / work.lanes
-    compute += instances * (ENTRY / rows + found.apart * GATHER + len(found.panels) * DIAGONAL_COPY)
+    copied = sum(max(band.setting.scop.arrays[one.array].type.bits or 64, 8) // 8 for one in found.panels)
+    compute += instances * (ENTRY / rows + found.apart * GATHER + copied * DIAGONAL_COPY)
     if band.parallel_above:
         return work.alone(compute, 0.0)
     forks = max(work.trips[:2]) * (1 / rows + 2 / steps)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import TileShape
-from scopt.machine.costs import vector_gain
+from scopt.machine.costs import jam_rows, vector_gain
 from scopt.poly.bands import active, distances, nonnegative
 from scopt.scheduler.decisions.claim_loops import across_cycles, innermost_cycles, moving_lines, plan_sizes, tile_box
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
@@ -21,6 +21,13 @@ from scopt.scheduler.decisions.leaf_plan import LeafPlan
 from scopt.scheduler.decisions.register_tiles import tile_notes, wanted
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.locality.diamond import tile_shape
+from scopt.scheduler.locality.footprints import rows_in_cache
+
+# Members of a band of sweeps: how often, over the rows of a grid, along these.
+_SWEEPS = 3
+# Rows beside each other whose operations overlap in a core: each of their lines has to stay in the first cache
+# (measured on sweeps with seven arrays: as long as in order with half of that).
+_ROWS_AT_ONCE = 4
 
 
 class Wavefronts(Struct, frozen=True):
@@ -42,15 +49,20 @@ class Wavefronts(Struct, frozen=True):
         if any(setting.planner.is_window(band.node, member) for member in plan.order[:2]):
             return Reason(self.name, "a loop of a few iterations moves with another one")
 
-        if plan.serial and band.facts.walks[plan.order[-1]].contiguous and not _overlaps(band, plan):
+        nested, overlaps = band.node.get_schedule_depth() > 0, plan.serial and _overlaps(band, plan)
+        if plan.serial and band.facts.walks[plan.order[-1]].contiguous and not overlaps:
             plan = replace(plan, rows=True)
         contraction = contraction_of(setting.scop, band.node) if wanted(setting.options) else None
+        if plan.serial and nested and contraction is None and band.width == _SWEEPS:
+            plan = replace(plan, around=True)
+        if nested and overlaps:
+            plan = replace(plan, abreast=jam_rows(setting.options.machine))
         wished = setting.wished(band.node, "vector")
         kernels = contraction is not None and wished in (None, contraction.members[1])
 
         def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
-            # Inside of other loops a band starts anew each time: shapes for a good start pay for outermost ones.
-            shape = shape_for(setting, node) if node.get_schedule_depth() == 0 else None
+            # Inside of other loops a band starts anew each time: diamonds, for a good start, pay for outermost ones.
+            shape = _inner_shape(band, overlaps=overlaps) if nested else shape_for(setting, node)
             if shape is not None and shape.interleave and plan.rows:
                 shape = replace(shape, interleave=False)
             if shape is not None and (shape.rows is not None or (shape.interleave and plan.serial)):
@@ -60,8 +72,8 @@ class Wavefronts(Struct, frozen=True):
         vectors = frozenset({plan.order[-1]} if any(plan.simd) else ())
         notes = tile_notes(contraction, setting.options) if contraction is not None and kernels else ()
         kernels_of = contraction.statements if contraction is not None and kernels else ()
-        cycles = _cycles(band, plan, kernels_of)
-        whole = partial(_whole, band, plan, kernels_of)
+        cycles = _cycles(band, plan, kernels_of, overlapped=overlaps)
+        whole = partial(_whole, band, plan, kernels_of, overlaps)
         return Claim(self.name, _words(plan), cycles, make, plan.order[1], vectors, notes=notes, whole=whole)
 
 
@@ -78,30 +90,50 @@ def shape_for(setting: Setting, node: isl.ScheduleNode) -> TileShape:
     )
 
 
+def _inner_shape(band: Band, *, overlaps: bool) -> TileShape | None:
+    """The shape of tiles inside of other loops."""
+    return TileShape(frozenset(band.names), interleave=True) if overlaps else None
+
+
 def _overlaps(band: Band, plan: LeafPlan) -> bool:
     """Whether instances along a diagonal take less time than waiting for each other."""
     work = band.work
     names = tuple(work.statements)
-    return across_cycles(band, plan, names) < max(work.scalar(names, {}), work.chained(names))
+    faster = across_cycles(band, plan, names) < max(work.scalar(names, {}), work.chained(names))
+    return faster and _stay_beside_each_other(band, plan.order[-2])
+
+
+def _stay_beside_each_other(band: Band, rows: int) -> bool:
+    """Whether the first cache keeps the lines that rows are at, as far as their distance is known: those that lie a
+    multiple of some pages apart, in all arrays, share few of its sets."""
+    walked = [group for group in band.work.groups if group.depends_on(rows)]
+    strides = [stride for group in walked if (stride := group.stride(rows)) is not None]
+    cache = band.setting.options.machine.cache(1)
+    return all(rows_in_cache(stride, cache) >= _ROWS_AT_ONCE * len(walked) for stride in strides)
 
 
 def _words(plan: LeafPlan) -> str:
     return f"tiles on diagonals in parallel, {'a vector loop' if any(plan.simd) else 'no vector loop'} inside"
 
 
-def _whole(band: Band, plan: LeafPlan, kernels: Collection[str], resident: bool) -> float:
+def _whole(band: Band, plan: LeafPlan, kernels: Collection[str], overlapped: bool, resident: bool) -> float:
     moving = 0.0 if kernels else moving_lines(band, plan, resident=resident)
-    return _cycles(band, plan, kernels, resident=resident, moving=moving)
+    return _cycles(band, plan, kernels, overlapped=overlapped, resident=resident, moving=moving)
 
 
 def _cycles(
-    band: Band, plan: LeafPlan, kernels: Collection[str], *, resident: bool = False, moving: float = 0.0
+    band: Band,
+    plan: LeafPlan,
+    kernels: Collection[str],
+    *,
+    overlapped: bool,
+    resident: bool = False,
+    moving: float = 0.0,
 ) -> float:
-    """As many forks as there are diagonals. At the outermost level, chains overlap (`shape_for`). kernels: statements
-    most of whose instances run in register tiles. resident, moving: as of plain loops."""
+    """As many forks as there are diagonals. overlapped: chains of a tile's rows are. kernels: statements most of whose
+    instances run in register tiles. resident, moving: as of plain loops."""
     work, machine = band.work, band.setting.options.machine
-    outermost = band.node.get_schedule_depth() == 0
-    compute = innermost_cycles(band, plan, overlapped=outermost) + moving
+    compute = innermost_cycles(band, plan, overlapped=overlapped) + moving
     if kernels:
         rest = 1 - work.instances(kernels) / work.instances()
         compute = rest * compute + work.instances(kernels) / vector_gain(machine)
@@ -110,4 +142,5 @@ def _cycles(
         for member, size in zip(plan.order, plan_sizes(band, plan), strict=True)
     ]
     memory = 0.0 if resident else work.tiled(tile_box(band, plan), plan.order)
-    return work.parallel(compute, memory, counts[0] + counts[1])
+    first, second = plan.diagonal
+    return work.parallel(compute, memory, counts[first] + counts[second])

@@ -25,8 +25,19 @@ from scopt.scheduler.decisions.shared_loops import collapsed_loops
 from scopt.scheduler.locality.footprints import free_members
 from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, shape_rows, strides, unskewed
 from scopt.scheduler.locality.tile_sizes import band_sizes, diamond_sizes, only_share, row_piece, vector_sizes
-from scopt.scheduler.locality.tiling import atomic, interleaved, near_sizes, shaped_tiles, sizes_for, tiled, wavefront
+from scopt.scheduler.locality.tiling import (
+    atomic,
+    in_blocks,
+    interleaved,
+    near_sizes,
+    shaped_tiles,
+    sizes_for,
+    tiled,
+    wavefront,
+)
 
+# How many times as long tiles are along rows beside each other that they come to once: lines come from farther away.
+_LONGER = 2
 # Of a band without tiles whose parallel loop may have few iterations: a vector loop, and two around it.
 _DEEP = 3
 
@@ -57,7 +68,9 @@ class LeafLoops(Struct, frozen=True, eq=False):
             if plan.parallel == 0 and deep and not (plan.skew or sums):
                 size = default_sizes(of, node, plan)[0] if plan.tile else 1
                 collapse = collapsed_loops(of, node, 0, Work.of(of.scop, of.options.machine, node).trips[0], size)
-            private = private_for_wavefront(of, node) if plan.skew else private_for(of, node, plan.parallel)
+            private = (
+                private_for_wavefront(of, node, plan.diagonal) if plan.skew else private_for(of, node, plan.parallel)
+            )
         depth = 1 if plan.tile or plan.tile_vector else 0
         sharing = bool(depth) and not (plan.tile or plan.skew) and self.only_share(node)
         if depth:
@@ -66,6 +79,9 @@ class LeafLoops(Struct, frozen=True, eq=False):
             node = interleaved(node)
             jumping = strides(self.setting.scop, linear_schedule(self.setting.scop, node), width - 1).jumping
             plan = replace(plan, scalar=(self.setting.options.simd and jumping,))
+            if plan.abreast:
+                node = in_blocks(node, plan.abreast)
+                plan = replace(plan, order=(*plan.order, width))
         node = replace(self, plan=plan).point_loops(node)
         if depth:
             node = node.parent()
@@ -102,6 +118,8 @@ class LeafLoops(Struct, frozen=True, eq=False):
         node = tiled(node, sizes, scaled=not plan.skew)
         node = atomic(node.child(0)).parent()
         keep = list(range(width)) if plan.tile else []
+        if plan.around:
+            return atomic(wavefront(reordered(node, plan.diagonal), 2))
         if not plan.tile_vector and plan.tile:
             keep = keep[:-1]
         if plan.tile_vector and not plan.tile:
@@ -191,7 +209,7 @@ class LeafLoops(Struct, frozen=True, eq=False):
         if parallel and plan.threads:
             private = private_for(self.setting, node, 0)
             reductions = tuple(one for one in plan.threads if one.array in inside)
-        mark = LoopMark(parallel, plan.simd[group], private, scalar=scalar, reductions=reductions)
+        mark = LoopMark(parallel, plan.simd[group], private, scalar=scalar, most=plan.abreast, reductions=reductions)
         return self.marks.above(node, mark)
 
 
@@ -203,7 +221,8 @@ def default_sizes(setting: Setting, node: isl.ScheduleNode, plan: LeafPlan) -> t
         return tuple(band_tile(contraction, setting.options) * slope for slope in plan.slopes)
     if plan.skew:
         sizes = band_sizes(setting.scop, machine, schedule, plan.slopes, simd=any(plan.simd))
-        return (*sizes[:-1], max(sizes[-1], row_piece(setting.scop, machine, schedule))) if plan.rows else sizes
+        least = row_piece(setting.scop, machine, schedule) if plan.rows or plan.abreast else 1
+        return (*sizes[:-1], max(sizes[-1], least * (1 if plan.rows or plan.around else _LONGER)))
     balance = plan.parallel == 0 and bool(node.band_member_get_coincident(0))
     sizes = vector_sizes(
         setting.scop, machine, schedule, len(plan.order), jumps=plan.jumps, only=not plan.tile, balance=balance

@@ -24,6 +24,8 @@ class LeafPlan(Struct, frozen=True, eq=False):
     jumps: the vector loop jumps between lines in some access. serial: every innermost loop would carry something; rows:
       and its instances run in their order, along pieces of rows. tiny: the innermost loops would be vector loops, but
       are too short.
+    around: tiles on diagonals have all iterations of the first member, which stands inside of them: sweeps may be few.
+    abreast: how many rows of a tile run beside each other along diagonals; 0: all.
     """
 
     order: tuple[int, ...]
@@ -43,3 +45,10 @@ class LeafPlan(Struct, frozen=True, eq=False):
     threads: tuple[Reduction, ...] = ()
     rows: bool = False
     tiny: bool = False
+    around: bool = False
+    abreast: int = 0
+
+    @property
+    def diagonal(self) -> tuple[int, int]:
+        """Positions of the members whose tiles are on diagonals, where wavefronts run."""
+        return (1, 2) if self.around else (0, 1)

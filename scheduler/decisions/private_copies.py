@@ -18,10 +18,12 @@ def private_for(setting: Setting, node: isl.ScheduleNode, member: int) -> tuple[
     return found or ()
 
 
-def private_for_wavefront(setting: Setting, node: isl.ScheduleNode) -> tuple[str, ...]:
-    """Private arrays of the tiles of one wavefront: those whose live ranges stay in one iteration of the first two
-    members."""
+def private_for_wavefront(
+    setting: Setting, node: isl.ScheduleNode, members: tuple[int, int] = (0, 1)
+) -> tuple[str, ...]:
+    """Private arrays of the tiles of one wavefront: those whose live ranges stay in one iteration of two members."""
     partial = node.band_get_partial_schedule()
-    first = set(private_arrays(node, partial.get_at(0), setting.dependences) or ())
-    second = private_arrays(node, partial.get_at(1), setting.dependences) or ()
+    one, other = members
+    first = set(private_arrays(node, partial.get_at(one), setting.dependences) or ())
+    second = private_arrays(node, partial.get_at(other), setting.dependences) or ()
     return tuple(name for name in second if name in first)

@@ -115,6 +115,17 @@ def interleaved(node: isl.ScheduleNode) -> isl.ScheduleNode:
     return node.band_member_set_coincident(len(members) - 1, 1)
 
 
+def in_blocks(node: isl.ScheduleNode, rows: int) -> isl.ScheduleNode:
+    """Blocks of so many iterations of an interleaved band's last member around its last two: of more than a processor
+    has under way, each would be another line."""
+    partial, size = node.band_get_partial_schedule(), node.band_n_member()
+    members = [partial.get_at(k) for k in range(size)]
+    blocks = members[-1].scale_down_val(isl.Val(rows)).floor()
+    node = node.delete().insert_partial_schedule(joined([*members[:-2], blocks, *members[-2:]])).band_set_permutable(1)
+    node = node.band_member_set_ast_loop_type(size - 2, isl.ast_loop_type.atomic)
+    return node.band_member_set_coincident(size, 1)
+
+
 @contextmanager
 def _tile_options(context: isl.Context, scaled: bool) -> Iterator[None]:
     """isl's tiling options are global to its context: set them for one call."""

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.astgen.allocation import FREE, Allocation
-from scopt.astgen.emit.loop_hints import KEPT, NOT_UNROLLED, UNROLLED, is_for_both
+from scopt.astgen.emit.loop_hints import BESIDE, KEPT, NOT_UNROLLED, UNROLLED, is_for_both
 from scopt.check.outcomes import If, Node, Pieces, World, check_runs
 from scopt.diagnostics import InternalError
 from scopt.frontend.text.tokens import RawToken, around_pragma, directive_words, is_line_directive, is_pragma, scan
@@ -220,7 +220,7 @@ def _without_hints(tokens: Sequence[RawToken]) -> Iterator[RawToken]:
             hints.update(rest[k : k + size])
         elif is_for_both(lines[k : k + 5]):
             hints.update((rest[k], rest[k + 1], rest[k + 2], rest[k + 4]))
-        elif lines[k] == UNROLLED and k + 1 < len(rest) and tokens[rest[k + 1]].text == "for":
+        elif lines[k] in (UNROLLED, BESIDE) and k + 1 < len(rest) and tokens[rest[k + 1]].text == "for":
             hints.add(rest[k])
         elif lines[k : k + 3] == list(KEPT) and k + 3 < len(rest) and tokens[rest[k + 3]].text == "for":
             hints.update(rest[k : k + 3])

@@ -218,8 +218,9 @@ LONE = 1.02
 # maxima, and a branch that isn't foreseen (chosen: it puts tiles of dynamic programs in the order that was measured).
 ENTRY = 40
 # Cycles of copying a cell of a table between its row and a diagonal, each in another line than the one before, with its
-# share of the memory that the table is written to (measured on tables of ints).
-DIAGONAL_COPY = 5 / 2
+# share of the memory that the table is written to, for each of its bytes (measured on tables of ints, and on four of
+# doubles).
+DIAGONAL_COPY = 5 / 8
 # Diagonals of a tile for each of its rows, at most (chosen).
 _DIAGONALS_A_ROW = 4
 # Cycles of a product of integers, and of a comparison and a conditional move.
