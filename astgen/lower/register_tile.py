@@ -234,7 +234,10 @@ class Tile(Struct, eq=False):
     ) -> Iterator[Loops]:
         own = compact(free(used, *dropped))
         panel = free(needed, *dropped, side[0]).intersect(box(needed, [side]))
-        others = simple_set(panel.subtract(own)).intersect(panel)
+        lacking = panel.subtract(own)
+        others = simple_set(lacking).intersect(panel)
+        if not others.is_disjoint(own):  # it lacks cells at both ends: one piece would hold what is between them
+            others = compact(lacking)
         self.fills.append(f"{self.statement.name}_{name}_none")
         yield from self.new(f"{name}_none", others, dropped, assignment(target, ir.Constant("int", "0")), order)
         yield from self.new(name, own, dropped, assignment(target, operand), order, simd=simd)

@@ -86,12 +86,51 @@ def pieces(
     with_steps = free(steps, step)
     everything = box(instances, ((row, row_origin, tiling.rows), (column, column_origin, tiling.columns)))
     all_tiles = free(cells, row, column)
-    lacking = all_tiles if copied else free(all_tiles.intersect(everything).subtract(cells), row, column)
+    whole = None if copied else _with_all_cells(cells, ((row, row_origin, tiling.rows), (column, column_origin, tiling.columns)))
+    if whole is not None:
+        lacking = all_tiles.subtract(whole)
+    else:
+        lacking = all_tiles if copied else free(all_tiles.intersect(everything).subtract(cells), row, column)
     tiles = with_steps.intersect(all_tiles).coalesce()
     has_partial = not lacking.intersect(tiles).is_empty()
     has_whole = not tiles.is_subset(lacking)
-    complete = compact(compact(all_tiles.subtract(lacking)).gist(all_tiles.coalesce()))
+    whole = compact(all_tiles.subtract(lacking)) if whole is None else whole
+    complete = compact(whole.gist(all_tiles.coalesce()))
     return Pieces(own, instances, outside, steps, before, after, tiles, has_whole, has_partial, cells, complete)
+
+
+def _with_all_cells(cells: isl.Set, ranges: Sequence[tuple[int, int, int]]) -> isl.Set | None:
+    """The tiles all of whose cells are in a convex set: each of its constraints holds where it is worst. None for other
+    sets. ranges: as those of `box`.
+
+    What is left of tiles by projection has a piece for each border that a tile may begin at: a test of many cases, each
+    of which what comes behind it has to look at.
+    """
+    if cells.n_basic_set() != 1:
+        return None
+    (piece,) = cells.get_basic_sets()
+    dimensions = [dimension for dimension, _, _ in ranges]
+    result = isl.BasicSet.universe(cells.get_space())
+    for constraint in piece.get_constraints():
+        moved = [factor for dimension in dimensions if (factor := constraint.get_coefficient_val(SET, dimension).to_python())]
+        if not moved:
+            result = result.add_constraint(constraint)
+            continue
+        if constraint.is_equality() or any(
+            constraint.get_coefficient_val(isl.dim_type.div, k).to_python() for k in range(constraint.dim(isl.dim_type.div))
+        ):
+            return None
+        for dimension, origin, size in ranges:
+            factor = constraint.get_coefficient_val(SET, dimension).to_python()
+            at_origin = constraint.get_coefficient_val(SET, origin).to_python()
+            worst = constraint.get_constant_val().to_python() + min(factor * (size - 1), 0)
+            constraint = (
+                constraint.set_coefficient_val(SET, dimension, isl.Val(0))
+                .set_coefficient_val(SET, origin, isl.Val(at_origin + factor))
+                .set_constant_val(isl.Val(worst))
+            )
+        result = result.add_constraint(constraint)
+    return isl.Set.from_basic_set(result)
 
 
 def _with_coordinates(prefix: isl.Map, domain: isl.Set) -> isl.Set:

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.frontend.region.zero_points import zero_points
 from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.unit import Region
@@ -27,19 +28,22 @@ def short_macros(region: Region, symbolic: Mapping[str, int], types: Mapping[str
 
 
 def with_short_loops(region: Region) -> Region:
-    """A marked region, with the values of the macros that say how often short loops run; if all are short, as small
-    instances of programs have them, as it is."""
+    """A marked region, with the values of the macros that say how often short loops run, but for those that all are short
+    in, as in small instances of programs; and with those of zero points."""
     short: set[str | None] = set()
     if not region.directives:
         short.update(short_macros(region, region.symbolic, region.types, FEW))
     iterators = {loop_iterator(loop) for loop in _loops(region)}
-    if not short or all(_head(loop) <= short | iterators for loop in _loops(region)):
+    if all(_head(loop) <= short | iterators for loop in _loops(region)):
+        short.clear()
+    known = {*short, *zero_points(region, region.symbolic, region.types)} if not region.directives else short
+    if not known:
         return region
     chosen = region
-    baked = {name: value for name, value in region.symbolic.items() if name in short}
+    baked = {name: value for name, value in region.symbolic.items() if name in known}
     for name, value in baked.items():
         chosen = with_number(chosen, name, value)
-    symbolic = {name: value for name, value in region.symbolic.items() if name not in short}
+    symbolic = {name: value for name, value in region.symbolic.items() if name not in known}
     return replace(chosen, symbolic=symbolic, baked={**region.baked, **baked})
 
 
@@ -48,7 +52,10 @@ def with_number(region: Region, name: str, value: int) -> Region:
 
     def change(node: Any) -> Any:
         is_name = isinstance(node, ir.ID) and node.name == name
-        return ir.Constant("int", str(value), node.coord) if is_name else node
+        if not is_name:
+            return node
+        number = ir.Constant("int", str(abs(value)), node.coord)
+        return number if value >= 0 else ir.UnaryOp("-", number, node.coord)
 
     return replace(region, items=tuple(rebuilt(item, change) for item in region.items))
 

@@ -155,3 +155,12 @@ def test_unions_of_pieces_become_conjunctions() -> None:
     apart = isl.Set("{ [i] : 0 <= i < 3; [i] : 5 <= i < 8 }")
     assert compact(apart).is_equal(apart)
     assert compact(apart).n_basic_set() == 2
+
+
+def test_rows_that_lack_cells_at_both_ends_are_one_case() -> None:
+    padded = "for (i = 0; i < n; i++) if (i + m >= 1 && i + m <= n) for (j = 0; j < n; j++) for (k = 0; k < n; k++) "
+    _, result, _ = lowered(padded + "C[i][j] += A[i + m - 1][k] * B[k][j];", f"int m, {MATRICES}")
+    assert [choice.condition.n_basic_set() for choice in result.choices] == [1]
+    domains = {one.name: one.domain for one in result.scop.statements if one.name.startswith("S0_rows0")}
+    zeros, copies = (one.reset_tuple_id() for one in (domains["S0_rows0_none"], domains["S0_rows0"]))
+    assert zeros.is_disjoint(copies)

@@ -11,6 +11,7 @@ SOURCE = """\
 #define FEW 9
 #define SOME 40
 #define LOTS 500
+#define ZERO (-3)
 void f(int n, double x[LOTS][FEW]) {
 #pragma scop
 %s
@@ -29,6 +30,10 @@ void f(int n, double x[LOTS][FEW]) {
         # as where a program is tried with small sizes
         ("for (int i = 0; i < SOME; i++) for (int k = 0; k < FEW; k++) x[i][k] = 0;", {"FEW": 9}),
         ("for (int i = 0; i < FEW; i++) for (int k = 0; k <= i; k++) x[i][k] = 0;", {}),
+        # how many bits a factor takes
+        ("for (int i = 1; i < n; i++) x[0][0] += (x[i][1] - ZERO) * x[i][2];", {"ZERO": -3}),
+        ("for (int i = 1; i < n; i++) x[0][0] += x[i][1] - ZERO;", {}),
+        ("for (int i = 1; i < n; i++) x[i][0] = (x[i][1] - ZERO) * x[i][2];", {}),
     ],
 )
 def test_few_iterations_are_a_number(loops: str, baked: dict[str, int]) -> None:
