@@ -318,12 +318,16 @@ def _takes_its_time(scop: Scop, item: Item) -> bool:
     return False
 
 
+def _has_loops(item: Item) -> bool:
+    return isinstance(item, For) and any(isinstance(inner, For) for inner in items(item.body))
+
+
 def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
     """The OpenMP directive of a loop's mark, without ``#pragma``. text: the loop as it is printed.
 
     A parallel loop whose iterations take the same time is scheduled statically, since neighbours then share cache lines
-    less often. Where the time depends on the iterator (a triangle), or there are few, the heavy iterations of a tile
-    loop are handed out one by one, others in eights.
+    less often. Where the time depends on the iterator (a triangle), or there are few, heavy iterations, of tiles or
+    with loops in loops, are handed out one by one, others in eights.
     """
     mark = loop.mark
     words = ["omp", *(("parallel", "for") if mark.parallel else ()), *(("simd",) if mark.simd else ())]
@@ -350,7 +354,8 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
     elif mark.parallel and not mark.coarse and not imbalanced(loop):
         words.append("schedule(static)")
     elif mark.parallel:
-        words.append("schedule(dynamic)" if mark.coarse or is_tile_loop(loop) else "schedule(dynamic, 8)")
+        alone = mark.coarse or is_tile_loop(loop) or any(_has_loops(item) for item in items(loop.body))
+        words.append("schedule(dynamic)" if alone else "schedule(dynamic, 8)")
     return " ".join(words)
 
 
