@@ -37,12 +37,12 @@ from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.exchanging import with_exchanges
 from scopt.astgen.passes.gathering import with_records_apart
-from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.kept_loops import with_kept_loops
 from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.lengths import with_constant_lengths
 from scopt.astgen.passes.masking import with_masks
 from scopt.astgen.passes.narrow_loops import with_narrow_loops
+from scopt.astgen.passes.narrow_parts import hold_cells_and_parts
 from scopt.astgen.passes.neighbours import with_common_guards, with_lines_kept
 from scopt.astgen.passes.outer_conditions import in_two_forms, with_conditions_outside
 from scopt.astgen.passes.picking import with_picked_choices
@@ -268,7 +268,7 @@ def _masked_extremes(program: Program, setting: Setting) -> Program:
 
 
 def _held_cells(program: Program, setting: Setting) -> Program:
-    nest = hold_cells(program.scop, program.nest)
+    nest = hold_cells_and_parts(program.scop, program.nest)
     return replace(program, nest=nest, told=nest)
 
 

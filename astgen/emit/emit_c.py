@@ -195,12 +195,13 @@ class _Printer(Struct, frozen=True):
         for one in hold.choices:
             yield cgen.Line(f"{self.scop.long_type} {one.name} = {self.exprs.long(one.value).text};")
         yield from (cgen.Line(load_text(self.scop.statement(one.statement), one, self.exprs)) for one in hold.loads)
-        for ctype, cells in groupby(hold.cells, key=lambda cell: self.scop.arrays[cell.array].type.spelling):
-            loads = [f"{cell.name} = {self.cell(cell)}" for cell in cells]
+        for ctype, cells in groupby(hold.cells, lambda one: one.part or self.scop.arrays[one.array].type.spelling):
+            loads = [f"{cell.name} = {0 if cell.part else self.cell(cell)}" for cell in cells]
             lines = (loads[k : k + _DECLARED_A_LINE] for k in range(0, len(loads), _DECLARED_A_LINE))
             yield from (cgen.Line(f"{ctype} {', '.join(some)};") for some in lines)
         yield from self.block(hold.body)
-        yield from (cgen.Line(f"{self.cell(cell)} = {cell.name};") for cell in hold.cells if cell.stored)
+        stored = (one for one in hold.cells if one.stored)
+        yield from (cgen.Line(f"{self.cell(one)} {'+=' if one.part else '='} {one.name};") for one in stored)
 
     def cell(self, cell: Held) -> str:
         array = self.scop.arrays[cell.array]

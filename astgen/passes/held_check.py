@@ -13,6 +13,7 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt.astgen.emit.names import KEYWORDS
+from scopt.astgen.passes.narrow_parts import PART, is_part
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import names
 from scopt.ir.nest import Block, Call, Expr, For, Held, Hold, LoopNest
@@ -89,7 +90,18 @@ class _Checker(Struct, frozen=True, eq=False):
                 self.refuse(f"a parallel loop inside of what holds '{hold.cells[0].name}'")
         uses = list(self.uses(hold.body, context))
         for cell in hold.cells:
+            if cell.part:
+                self.part(cell, hold, context)
             self.cell(cell, context, [use for use in uses if use.access.array == cell.array])
+
+    def part(self, cell: Held, hold: Hold, context: Context) -> None:
+        """What is added to a cell is all that the statements of one loop do with its variable, and an int holds it."""
+        match hold.body.items:
+            case [For() as loop] if all(isinstance(one, Call) for one in loop.body.items):
+                users = [call for call in calls(loop.body) if cell.name in dict(call.held).values()]
+                if cell.part == PART and cell.stored and is_part(self.space, cell.array, users, loop, context):
+                    return
+        self.refuse(f"'{cell.name}' may not hold what is added to '{cell.array}'")
 
     def reductions(self, loop: For, around: tuple[Held, ...]) -> None:
         """What a loop reduces are variables that stand outside of it; in it, each is used by updates of the clause's
@@ -161,6 +173,8 @@ class _Checker(Struct, frozen=True, eq=False):
             elif (cell.stored or use.access.is_write) and not use.cells.intersect(here).is_empty():
                 self.refuse(f"another reference touches the cell that '{cell.name}' stands for")
         inner = range(2 * len(context.iterators), self.space.space.dim(SET))
+        if cell.part and not cell.subscripts:
+            return  # variables are there in any case
         if not context.domain.is_subset(free(touched, *inner)):
             self.refuse(f"'{cell.name}' is loaded where nothing touches its cell")
 

@@ -210,12 +210,13 @@ class Call(Struct, frozen=True):
 
 class Held(Struct, frozen=True):
     """A local variable that stands for one cell of an array. subscripts: over the iterators around the `Hold`. stored:
-    the cell is written."""
+    the cell is written. part: it has this type instead, begins at 0, and is added to the cell."""
 
     name: str
     array: str
     subscripts: tuple[Expr, ...]
     stored: bool
+    part: str = ""
 
 
 class Chosen(Struct, frozen=True):
