@@ -124,7 +124,7 @@ class _Checker(Struct, frozen=True):
                 case If():
                     self.branch(item, node, reader)
                 case Call():
-                    StatementMatch.of(self.scop, item, reader, self.known).check(node)
+                    StatementMatch.of(self.scop, item, reader, self.known).check(node, rest)
                 case Hold():
                     self.hold(item, _statements(node), reader)
         if next(rest, None) is not None:
