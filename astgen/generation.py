@@ -28,6 +28,7 @@ from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_
 from scopt.astgen.lower.transposing import Transposed
 from scopt.astgen.passes.alignment import with_aligned_starts
 from scopt.astgen.passes.borders_apart import with_borders_apart
+from scopt.astgen.passes.carried_cells import with_carried_cells
 from scopt.astgen.passes.chains import with_products_apart
 from scopt.astgen.passes.collapsing import with_collapsed_loops
 from scopt.astgen.passes.common_choices import with_common_choices
@@ -37,12 +38,12 @@ from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.exchanging import with_exchanges
 from scopt.astgen.passes.gathering import with_records_apart
-from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.kept_loops import with_kept_loops
 from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.lengths import with_constant_lengths
 from scopt.astgen.passes.masking import with_masks
 from scopt.astgen.passes.narrow_loops import with_narrow_loops
+from scopt.astgen.passes.narrow_parts import hold_cells_and_parts
 from scopt.astgen.passes.neighbours import with_common_guards, with_lines_kept
 from scopt.astgen.passes.outer_conditions import in_two_forms, with_conditions_outside
 from scopt.astgen.passes.picking import with_picked_choices
@@ -256,8 +257,7 @@ def _whole_windows(program: Program, setting: Setting) -> Program:
 
 
 def _aligned_starts(program: Program, setting: Setting) -> Program:
-    line = setting.options.machine.cache(1).line
-    nest = with_aligned_starts(program.scop, program.nest, line)
+    nest = with_aligned_starts(program.scop, program.nest, setting.options.machine.cache(1).line)
     return replace(program, nest=nest, shown=nest)
 
 
@@ -269,7 +269,7 @@ def _masked_extremes(program: Program, setting: Setting) -> Program:
 
 
 def _held_cells(program: Program, setting: Setting) -> Program:
-    nest = hold_cells(program.scop, program.nest)
+    nest = hold_cells_and_parts(program.scop, program.nest)
     return replace(program, nest=nest, told=nest)
 
 
@@ -367,9 +367,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("small-loops", "parallel loops that surely have little work become plain ones", _small_loops),
     Rewrite("stepping-loops", "no vectors of loops that step, or look up; exchanges without branches", _stepping_loops),
     Rewrite("worth", "of regions without pragmas: whether, and from which size on, the loops pay", _worth),
-    Rewrite(
-        "uncopied-loops", "loops whose threads copy arrays stand beside the same loops for little work", _uncopied_loops
-    ),
+    Rewrite("uncopied-loops", "loops whose threads copy arrays stand beside plain ones", _uncopied_loops),
     Rewrite("kernel-calls", "one call in place of a loop over the steps of a register tile", _kernel_calls),
     Rewrite("transposed-copies", "one call in place of loops that pack an operand across its rows", _transposed_copies),
     Rewrite("turned-sums", "one call in place of loops that sum along rows beside each other", _turned_sums),
@@ -393,6 +391,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("common-reads", "what all iterations of a vector loop only read is in a variable", _common_reads),
     Rewrite("common-choices", "choices that an innermost loop leaves stand in front of it", _common_choices),
     Rewrite("narrow-loops", "sums of narrow cells have 16 bits where these are enough", _of_vectors(with_narrow_loops)),
+    Rewrite("carried-cells", "what loops in order hand on is in variables", _of_vectors(with_carried_cells)),
     Rewrite("records-apart", "no vectors of clang's whose elements would be gathered for too little", _records_apart),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),
     Rewrite("least-size", "of marked regions: from which size on their loops replace the original", _least_size),

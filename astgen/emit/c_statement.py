@@ -21,11 +21,14 @@ _RELATIONAL = ("<", "<=", ">", ">=", "==", "!=")
 def statement_text(
     statement: Statement, call: Call, printer: ExprPrinter, kept: frozenset[ir.Node] = frozenset()
 ) -> str:
-    """One instance of a statement, without the final newline; more than one line if it is a compound or an if.
+    """One instance of a statement, without the final newline; more than one line if it is a compound or an if, or if
+    variables get what it has written.
 
     kept: the loops of its body that gcc is asked not to write out."""
     generator = StatementGenerator(statement, call, printer, kept)
-    return str(generator._generate_stmt(statement.body)).rstrip("\n")
+    text = str(generator._generate_stmt(statement.body)).rstrip("\n")
+    kept = (f"{name} = {generator.visit(statement.accesses[k].node)};" for k, name in call.kept)
+    return "\n".join((text, *kept))
 
 
 def load_text(statement: Statement, load: Loaded, printer: ExprPrinter) -> str:

@@ -20,7 +20,7 @@ from scopt.astgen.emit.inner_declarations import Inner, copied_names, inner_decl
 from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
 from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.known_divisors import knows_divisors
-from scopt.astgen.emit.loop_hints import BESIDE, KEPT, NOT_UNROLLED, UNROLLED, for_both, leaves_roots, takes_turns
+from scopt.astgen.emit.loop_hints import BESIDE, KEPT, UNROLLED, for_both, leaves_roots, not_unrolled, takes_turns
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
 from scopt.astgen.emit.narrow_texts import narrow_declarations, stands_twice, two_widths
 from scopt.diagnostics import InternalError
@@ -195,12 +195,13 @@ class _Printer(Struct, frozen=True):
         for one in hold.choices:
             yield cgen.Line(f"{self.scop.long_type} {one.name} = {self.exprs.long(one.value).text};")
         yield from (cgen.Line(load_text(self.scop.statement(one.statement), one, self.exprs)) for one in hold.loads)
-        for ctype, cells in groupby(hold.cells, key=lambda cell: self.scop.arrays[cell.array].type.spelling):
-            loads = [f"{cell.name} = {self.cell(cell)}" for cell in cells]
+        for ctype, cells in groupby(hold.cells, lambda one: one.part or self.scop.arrays[one.array].type.spelling):
+            loads = [f"{cell.name} = {0 if cell.part else self.cell(cell)}" for cell in cells]
             lines = (loads[k : k + _DECLARED_A_LINE] for k in range(0, len(loads), _DECLARED_A_LINE))
             yield from (cgen.Line(f"{ctype} {', '.join(some)};") for some in lines)
         yield from self.block(hold.body)
-        yield from (cgen.Line(f"{self.cell(cell)} = {cell.name};") for cell in hold.cells if cell.stored)
+        stored = (one for one in hold.cells if one.stored)
+        yield from (cgen.Line(f"{self.cell(one)} {'+=' if one.part else '='} {one.name};") for one in stored)
 
     def cell(self, cell: Held) -> str:
         array = self.scop.arrays[cell.array]
@@ -238,7 +239,7 @@ class _Printer(Struct, frozen=True):
             yield from map(cgen.Line, lines)
             vanishes = may_vanish(loop) and not (may_vanish(loop, _IN_REGISTERS) and self.fills_locals(loop))
             if vanishes or (length_of(loop) < _UNROLLED and leaves_roots(self.scop, loop)):
-                yield from map(cgen.Line, NOT_UNROLLED)
+                yield from map(cgen.Line, not_unrolled(self.scop, loop, length_of(loop) + 1))
         elif self.openmp and (takes_turns(self.scop, loop) or knows_divisors(self.scop, loop)):
             yield cgen.Line(UNROLLED)
         elif self.openmp and loop.mark.scalar and length_of(loop) < loop.mark.most:
@@ -320,12 +321,16 @@ def _takes_its_time(scop: Scop, item: Item) -> bool:
     return False
 
 
+def _has_loops(item: Item) -> bool:
+    return isinstance(item, For) and any(isinstance(inner, For) for inner in items(item.body))
+
+
 def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
     """The OpenMP directive of a loop's mark, without ``#pragma``. text: the loop as it is printed.
 
     A parallel loop whose iterations take the same time is scheduled statically, since neighbours then share cache lines
-    less often. Where the time depends on the iterator (a triangle), or there are few, the heavy iterations of a tile
-    loop are handed out one by one, others in eights.
+    less often. Where the time depends on the iterator (a triangle), or there are few, heavy iterations, of tiles or
+    with loops in loops, are handed out one by one, others in eights.
     """
     mark = loop.mark
     words = ["omp", *(("parallel", "for") if mark.parallel else ()), *(("simd",) if mark.simd else ())]
@@ -352,7 +357,8 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
     elif mark.parallel and not mark.coarse and not imbalanced(loop):
         words.append("schedule(static)")
     elif mark.parallel:
-        words.append("schedule(dynamic)" if mark.coarse or is_tile_loop(loop) else "schedule(dynamic, 8)")
+        alone = mark.coarse or is_tile_loop(loop) or any(_has_loops(item) for item in items(loop.body))
+        words.append("schedule(dynamic)" if alone else "schedule(dynamic, 8)")
     return " ".join(words)
 
 

@@ -29,6 +29,7 @@ from scopt.ir.nest import Block, Call, For, Held, Hold, If, LoopMark, LoopNest
 from scopt.ir.scop import Scop
 from scopt.ir.walks import same_tree
 
+_STORES = ("=", "+=")
 _SCHEDULE = re.compile(r"(static|dynamic|guided)(, [1-9][0-9]*)?")
 
 
@@ -123,7 +124,7 @@ class _Checker(Struct, frozen=True):
                 case If():
                     self.branch(item, node, reader)
                 case Call():
-                    StatementMatch.of(self.scop, item, reader, self.known).check(node)
+                    StatementMatch.of(self.scop, item, reader, self.known).check(node, rest)
                 case Hold():
                     self.hold(item, _statements(node), reader)
         if next(rest, None) is not None:
@@ -194,20 +195,25 @@ class _Checker(Struct, frozen=True):
             reader = reader.with_load(load)
         printed = printed[len(hold.loads) :]
         stored = [cell for cell in hold.cells if cell.stored]
-        first, last = len(hold.cells), len(printed) - len(stored)
-        if first > last:
+        if (first := len(hold.cells)) > (last := len(printed) - len(stored)):
             raise Unreadable("a load or store of a held cell is missing")
         for cell, node in zip(hold.cells, printed[:first], strict=True):
             match node:
-                case ir.Decl(name=cell.name, type=ctype, init=ir.ArrayRef() as init, storage=[], quals=[]):
-                    _equal(type_spelling(ctype), self.scop.arrays[cell.array].type.spelling, f"type of '{cell.name}'")
-                    self.cell(cell, init, reader)
+                case ir.Decl(name=cell.name, type=ctype, init=ir.Node() as init, storage=[], quals=[]):
+                    kind = cell.part or self.scop.arrays[cell.array].type.spelling
+                    _equal(type_spelling(ctype), kind, f"type of '{cell.name}'")
+                    if not cell.part:
+                        self.cell(cell, init, reader)
+                    elif not same_tree(init, ir.Constant("int", "0")):
+                        raise Unreadable(f"'{cell.name}' doesn't begin at 0")
                 case _:
                     raise Unreadable(f"the declaration of '{cell.name}' is not there")
         self.block(hold.body, printed[first:last], reader)
         for cell, node in zip(stored, printed[last:], strict=True):
             match node:
-                case ir.Assignment(op="=", lvalue=ir.ArrayRef() as target, rvalue=ir.ID(name=cell.name)):
+                case ir.Assignment(op=op, lvalue=target, rvalue=ir.ID(name=cell.name)) if (
+                    op == _STORES[bool(cell.part)]
+                ):
                     self.cell(cell, target, reader)
                 case _:
                     raise Unreadable(f"'{cell.name}' is not stored")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -23,7 +23,8 @@ class StatementMatch(Struct, frozen=True):
     """Compares trees: the original with its iterators' values and types, the printed one read by `reader`.
 
     exact: subscripts with unsigned operands that don't wrap. held: names of the variables that stand for
-      references, by the references. chosen: likewise, for parts of subscripts.
+      references, by the references. chosen: likewise, for parts of subscripts. kept: references, and variables that get
+      what is there behind the statement.
     """
 
     name: str
@@ -34,6 +35,7 @@ class StatementMatch(Struct, frozen=True):
     reader: Reader
     held: Mapping[ir.Node | None, str] = field(default_factory=dict)
     chosen: Mapping[ir.Node, str] = field(default_factory=dict)
+    kept: tuple[tuple[ir.Node | None, str], ...] = ()
 
     @staticmethod
     def of(scop: Scop, call: Call, reader: Reader, known: Decided = frozenset()) -> StatementMatch:
@@ -55,11 +57,19 @@ class StatementMatch(Struct, frozen=True):
         parts = {part for part, name in call.chosen if name not in reader.loads}
         if not parts <= set(parts_of_subscripts(statement.body)):
             raise Unreadable(f"a variable stands for something else than a part of a subscript of {statement.name}")
-        return StatementMatch(statement.name, statement.body, values, types, exact, reader, held, chosen)
+        kept = tuple((statement.accesses[position].node, name) for position, name in call.kept)
+        return StatementMatch(statement.name, statement.body, values, types, exact, reader, held, chosen, kept)
 
-    def check(self, printed: ir.Node) -> None:
-        """Raise Unreadable unless `printed` is the instance."""
+    def check(self, printed: ir.Node, behind: Iterator[ir.Node]) -> None:
+        """Raise Unreadable unless `printed` is the instance. behind: the statements there, of which those are taken
+        that give variables something."""
         self.match(self.body, printed)
+        for reference, kept in self.kept:
+            match next(behind, None):
+                case ir.Assignment(op="=", lvalue=ir.ID(name=name), rvalue=value) if name == kept and reference:
+                    self.match(reference, value)
+                case _:
+                    raise Unreadable(f"'{kept}' doesn't get what {self.name} has written")
 
     def match(self, original: ir.Node, printed: ir.Node) -> None:
         if original in self.held:

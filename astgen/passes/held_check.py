@@ -13,6 +13,8 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt.astgen.emit.names import KEYWORDS
+from scopt.astgen.passes.carried_cells import carried, runs
+from scopt.astgen.passes.narrow_parts import PART, is_part
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import names
 from scopt.ir.nest import Block, Call, Expr, For, Held, Hold, LoopNest
@@ -68,6 +70,9 @@ class _Checker(Struct, frozen=True, eq=False):
         statement = self.scop.statement(call.statement)
         if held and not statement.accesses:
             self.refuse(f"nobody knows what {call.statement} touches")
+        handed = {cell.name: cell.array for cell in held if cell.carried}
+        if any(handed.get(name) != statement.accesses[position].array for position, name in call.kept):
+            self.refuse(f"{call.statement} hands something else on")
         variables = {statement.accesses[position].node: name for position, name in call.held}
         for position, access in enumerate(statement.accesses):
             name = dict(call.held).get(position)
@@ -89,7 +94,39 @@ class _Checker(Struct, frozen=True, eq=False):
                 self.refuse(f"a parallel loop inside of what holds '{hold.cells[0].name}'")
         uses = list(self.uses(hold.body, context))
         for cell in hold.cells:
+            if cell.carried:
+                self.carried(cell, hold, context)
+                continue
+            if cell.part:
+                self.part(cell, hold, context)
             self.cell(cell, context, [use for use in uses if use.access.array == cell.array])
+
+    def part(self, cell: Held, hold: Hold, context: Context) -> None:
+        """What is added to a cell is all that the statements of one loop do with its variable, and an int holds it."""
+        match hold.body.items:
+            case [For() as loop] if all(isinstance(one, Call) for one in loop.body.items):
+                users = [call for call in calls(loop.body) if cell.name in dict(call.held).values()]
+                if cell.part == PART and cell.stored and is_part(self.space, cell.array, users, loop, context):
+                    return
+        self.refuse(f"'{cell.name}' may not hold what is added to '{cell.array}'")
+
+    def carried(self, cell: Held, hold: Hold, context: Context) -> None:
+        """A variable begins with what the first iteration of the loop inside reads, and gets in each iteration what the
+        next one reads; nothing else is held of its array there."""
+        loop = hold.body.items[0]
+        found = carried(self.scop, loop, cell.array) if isinstance(loop, For) and len(hold.body.items) == 1 else None
+        if found is None or not isinstance(loop, For):
+            self.refuse(f"'{cell.name}' isn't handed on")
+            return
+        right = (cell.subscripts, cell.stored, cell.part) == (found.first, False, "")
+        for number, call in enumerate(calls(loop.body)):
+            accesses = self.scop.statement(call.statement).accesses
+            held = [(k, name) for k, name in call.held if accesses[k].array == cell.array]
+            kept = [k for k, name in call.kept if name == cell.name]
+            right = right and all(name == cell.name and (number, k) in found.reads for k, name in held)
+            right = right and kept == ([found.write] if number == found.writer else [])
+        if not right or not runs(self.space, loop, context):
+            self.refuse(f"'{cell.name}' is something else than what is handed on in '{cell.array}'")
 
     def reductions(self, loop: For, around: tuple[Held, ...]) -> None:
         """What a loop reduces are variables that stand outside of it; in it, each is used by updates of the clause's
@@ -161,6 +198,8 @@ class _Checker(Struct, frozen=True, eq=False):
             elif (cell.stored or use.access.is_write) and not use.cells.intersect(here).is_empty():
                 self.refuse(f"another reference touches the cell that '{cell.name}' stands for")
         inner = range(2 * len(context.iterators), self.space.space.dim(SET))
+        if cell.part and not cell.subscripts:
+            return  # variables are there in any case
         if not context.domain.is_subset(free(touched, *inner)):
             self.refuse(f"'{cell.name}' is loaded where nothing touches its cell")
 

@@ -22,6 +22,7 @@ from scopt.frontend.model.bound_wishes import bound
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree, order_map, schedule_tree
 from scopt.frontend.model.value_ranges import subscript_ranges
 from scopt.frontend.normalize.members import Hoisted
+from scopt.frontend.normalize.small_returns import small_returns
 from scopt.frontend.syntax.library_calls import library_calls
 from scopt.frontend.syntax.pointees import pointees_of
 from scopt.frontend.syntax.pointer_slots import Slot, member_slot
@@ -82,8 +83,7 @@ class ScopParts(Struct, frozen=True, eq=False):
         )
         context = context.intersect(self.affine.assumed.values).intersect(self.known)
         aliasing = self.aliasing((*statements, *kills), context)
-        guard = self.guard(aliasing, statements, typed)
-        context = context.intersect(aliasing.holds)
+        guard, context = self.guard(aliasing, statements, typed), context.intersect(aliasing.holds)
         context = context.intersect(self.in_long(guard.fits)) if guard is not None else context
         return Scop(
             name=self.name,
@@ -114,6 +114,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             exchanged=self.names.exchanged.changed,
             by_value=self.by_value(),
             library=library_calls(self.names.tu, (one.body for one in statements)),
+            returns=small_returns(self.names.tu, (one.body for one in statements)),
             narrowed=self.names.narrowed,
             marked=self.names.region.marked,
             baked=self.walk.sized,

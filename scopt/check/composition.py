@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.astgen.allocation import FREE, Allocation
-from scopt.astgen.emit.loop_hints import BESIDE, KEPT, NOT_UNROLLED, UNROLLED, is_for_both
+from scopt.astgen.emit.loop_hints import BESIDE, KEPT, NOT_UNROLLED, UNROLLED, is_for_both, is_not_unrolled
 from scopt.check.outcomes import If, Node, Pieces, World, check_runs
 from scopt.diagnostics import InternalError
 from scopt.frontend.text.tokens import RawToken, around_pragma, directive_words, is_line_directive, is_pragma, scan
@@ -216,7 +216,7 @@ def _without_hints(tokens: Sequence[RawToken]) -> Iterator[RawToken]:
     rest = [k for k, token in enumerate(tokens) if not is_line_directive(token)]
     lines = [tokens[k].text.strip() if tokens[k].kind == "directive" else "" for k in rest]
     for k in range(len(rest)):
-        if lines[k : k + size] == list(NOT_UNROLLED):
+        if is_not_unrolled(lines[k : k + size]):
             hints.update(rest[k : k + size])
         elif is_for_both(lines[k : k + 5]):
             hints.update((rest[k], rest[k + 1], rest[k + 2], rest[k + 4]))

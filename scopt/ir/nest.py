@@ -200,22 +200,27 @@ class Call(Struct, frozen=True):
       cells that are held.
     chosen: (part of the statement's body, name of the variable that has its value), of parts of subscripts, and of
       references.
+    kept: (position of a write, name of the variable that gets what is written, behind the statement).
     """
 
     statement: str
     args: tuple[Expr, ...]
     held: tuple[tuple[int, str], ...] = ()
     chosen: tuple[tuple[Node, str], ...] = ()
+    kept: tuple[tuple[int, str], ...] = ()
 
 
 class Held(Struct, frozen=True):
     """A local variable that stands for one cell of an array. subscripts: over the iterators around the `Hold`. stored:
-    the cell is written."""
+    the cell is written. part: it has this type instead, begins at 0, and is added to the cell. carried:
+    each iteration of the loop in the body gives it what the next one reads (`Call.kept`)."""
 
     name: str
     array: str
     subscripts: tuple[Expr, ...]
     stored: bool
+    part: str = ""
+    carried: bool = False
 
 
 class Chosen(Struct, frozen=True):

@@ -279,6 +279,8 @@ class Scop(Struct, frozen=True, eq=False):
     narrowed: statements compute with narrower types than the source says, so that more values fit into a vector, or
       anew what an iteration of the source hands on to the next one.
     baked: macros behind sizes that are known by their values alone.
+    returns: by name, functions of the file that statements call, with the least and the greatest int that they return,
+      where these are small.
     """
 
     name: str
@@ -306,6 +308,7 @@ class Scop(Struct, frozen=True, eq=False):
     narrowed: bool = False
     marked: bool = False
     baked: Mapping[str, int] = {}
+    returns: Mapping[str, tuple[int, int]] = {}
 
     @property
     def domain(self) -> isl.UnionSet:

@@ -342,6 +342,8 @@ def _integers(scop: Scop, statement: Statement, expression: ir.Node, ctype: CTyp
                 return fits(types.get(name))
             case ir.Cast(to_type=to_type):
                 return fits(words.get(canonical(type_spelling(to_type).split())))
+            case ir.FuncCall(name=ir.ID(name=name)):
+                return name in scop.returns and ctype.bits >= _INT_BITS
         return is_int(leaf) or (not exact and ctype.bits >= _INT_BITS and _is_word(leaf))
 
     return all(is_whole(leaf) for leaf in _leaves(expression))

@@ -209,6 +209,8 @@ HINT = "#ifdef __clang__\n#pragma clang loop unroll(disable)\n#endif\n"
         (HINT.replace("ifdef", "ifndef"), False),
         (HINT.replace("__clang__", "n"), False),
         (HINT.replace("unroll(disable)", "unroll(full)"), False),
+        (HINT.replace("(disable)", "(disable) vectorize_width(8) interleave_count(2)"), True),
+        (HINT.replace("(disable)", "(disable) vectorize_width(8) interleave_count(2) distribute(enable)"), False),
         (HINT.replace("#endif", "n++;\n#endif"), False),
         (HINT.replace("#endif\n", ""), False),
         (HINT.replace("#endif", "#else"), False),

@@ -36,6 +36,10 @@ def bodies(statement: str, params: str = PARAMS) -> list[str]:
         ("if (a[i]) { c++; if (b[i] > 3) d++; }", ["if (a[i]) c++", "if (a[i] && (b[i] > 3)) d++"]),
         ("if (a[i]) if (b[i]) c++;", ["if (a[i] && b[i]) c++"]),
         ("if (a[i]) { c++; c += b[i]; }", ["if (a[i]) c++", "if (a[i]) c += b[i]"]),
+        (
+            "if (b[i] > 3) { x[i] = top; r[n]++; } else x[i] = 0;",
+            ["if (b[i] > 3) r[n]++", "if (b[i] > 3) x[i] = top; else x[i] = 0"],
+        ),
     ],
 )
 def test_updates_get_statements_of_their_own(statement: str, apart: list[str]) -> None:
@@ -54,6 +58,7 @@ def test_updates_get_statements_of_their_own(statement: str, apart: list[str]) -
         "if (a[i] > 3) { r[i & 3]++; c++; }",
         "if (a[i]++ > 3) { c++; d++; }",
         "if (a[i] > 3) { c++; d *= 3; }",
+        "if (a[i] > 3) { a[c] = i; c++; }",  # a list
     ],
 )
 def test_others_stay_together(statement: str) -> None:
@@ -63,7 +68,7 @@ def test_others_stay_together(statement: str) -> None:
 PROGRAM = """#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-static void run(int n, const float *x, const unsigned char *b, long r[5])
+static void run(int n, const float *x, unsigned char *b, long r[5])
 {
   int low = 0; unsigned char bits = 0; long sum = 0; unsigned weight = 1;
 #pragma scop
@@ -73,6 +78,8 @@ static void run(int n, const float *x, const unsigned char *b, long r[5])
     else if (x[i] < 0.25f && b[i] > 3) { r[1]++; r[3] -= b[i]; }
     else { r[2]++; r[4] ^= b[i]; }
   }
+  for (int i = 0; i < n; i++)
+    if (b[i] < 90) { b[i] = b[i] + 7; r[4]++; } else b[i] = b[i] - 1;
   for (int i = 0; i < n; i++)
     if (b[i] > 100) { low--; sum += i; weight -= b[i]; } else bits |= b[i];
 #pragma endscop
