@@ -73,6 +73,17 @@ def test_the_longest_part_of_a_line_has_to_be_long_alone() -> None:
     assert not made.scop.context.involves_dims(PARAM, made.scop.context.find_dim_by_name(PARAM, "o"), 1)
 
 
+def test_sums_leave_lines_to_strips_whatever_runs_in_vectors_besides() -> None:
+    solve = "for (k = 0; k < i; k++) re -= a[i][k] * cp[k]; cp[i] = re / a[i][i]; norm += cp[i] * cp[i];"
+    body = f"""for (i = 0; i < n; i++) b[i] = b[i] * 2;
+      for (j = 0; j < m; j++) {{
+        double norm = 0;
+        for (i = 0; i < n; i++) {{ double re = u[i][j]; {solve} }}
+        dp[j] = norm; }}"""
+    made = optimize(source_of(body, f"{PARAMS}, double a[restrict n][n]"), Options(machine=SOON)).text.decode()
+    assert "cp_all_rows[thread]" in made
+
+
 def test_little_work_is_left_alone() -> None:
     assert "cp_all" not in text(LINES.replace("< n", "< 20").replace("n -", "20 -").replace("< m", "< 30"), Machine())
 
