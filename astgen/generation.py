@@ -32,7 +32,7 @@ from scopt.astgen.passes.carried_cells import with_carried_cells
 from scopt.astgen.passes.chains import with_products_apart
 from scopt.astgen.passes.collapsing import with_collapsed_loops
 from scopt.astgen.passes.common_choices import with_common_choices
-from scopt.astgen.passes.common_reads import with_common_reads
+from scopt.astgen.passes.common_values import with_common_values
 from scopt.astgen.passes.dot_products import with_sums_along
 from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.estimates import drop_small_loops
@@ -326,7 +326,7 @@ def _common_choices(program: Program, setting: Setting) -> Program:
 def _common_reads(program: Program, setting: Setting) -> Program:
     expansions = program.buffered.expansions.items()
     originals = {name: str(relation.get_tuple_name(IN)) for name, relation in expansions}
-    return replace(program, nest=with_common_reads(program.source, program.scop, originals, program.nest))
+    return replace(program, nest=with_common_values(program.source, program.scop, originals, program.nest))
 
 
 def _records_apart(program: Program, setting: Setting) -> Program:
@@ -388,7 +388,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("skipped-blocks", "searches leave out blocks in which nothing better is found", _skipped_blocks),
     Rewrite("wide-vectors", "vector loops over long rows ask for whole registers", _wide_vectors),
     Rewrite("collapsed-loops", "loops of threads over two loops only where these can be one", _collapsed_loops),
-    Rewrite("common-reads", "what all iterations of a vector loop only read is in a variable", _common_reads),
+    Rewrite("common-reads", "what a vector loop only reads, or chooses, is in a variable", _common_reads),
     Rewrite("common-choices", "choices that an innermost loop leaves stand in front of it", _common_choices),
     Rewrite("narrow-loops", "sums of narrow cells have 16 bits where these are enough", _of_vectors(with_narrow_loops)),
     Rewrite("carried-cells", "what loops in order hand on is in variables", _of_vectors(with_carried_cells)),

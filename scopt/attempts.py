@@ -39,6 +39,7 @@ from scopt.scheduler.decisions.decider import Decider, Given
 from scopt.scheduler.influence.asked import asked_loops
 from scopt.scheduler.influence.guidance import NotHonoured, check_wishes, complaints
 from scopt.scheduler.passes.band_passes import apply_passes
+from scopt.scheduler.passes.bodies import with_bodies
 from scopt.scheduler.passes.grouping import with_compounds
 from scopt.scheduler.passes.plain_nests import is_mixed, without_mixed_loops
 from scopt.scheduler.passes.vector_share import (
@@ -301,13 +302,25 @@ def _once(work: Work, scheduler: Scheduler, deps: Dependences, options: Options)
     found = next((answer for asked, answer in work.schedules if asked == alike), None)
     if found is None:
         try:
-            found = scheduler.schedule(work.scop, deps, options, work.guide.tree)
+            found = _by_bodies(work, scheduler, deps, options) or scheduler.schedule(
+                work.scop, deps, options, work.guide.tree
+            )
         except (isl.Error, ScoptError, TimeoutError) as error:
             found = error
         work.schedules.append((alike, found))
     if isinstance(found, Exception):
         raise found
     return found
+
+
+def _by_bodies(work: Work, scheduler: Scheduler, deps: Dependences, options: Options) -> ScheduleResult | None:
+    """The scheduler's answer where what hands on scalars is one statement; None where nothing does, or where an
+    influence names statements."""
+    if not _is_free(work, options) or (grouping := with_bodies(work.scop, deps)) is None:
+        return None
+    made = scheduler.schedule(grouping.scop, grouping.deps, options)
+    tree = grouping.expanded(made.tree)
+    return None if tree is None else replace(made, tree=tree)
 
 
 def given_up_remark(region: Region, failure: Exception) -> Remark:

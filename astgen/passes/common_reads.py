@@ -1,5 +1,6 @@
 """What all iterations of a vector loop read of arrays that nothing in the region writes, in a local variable: members
-of structures, and what strips of rows read besides their buffers.
+of structures, cells of tables whose places aren't linear (`w[k * j % n]`), and what strips of rows read besides their
+buffers.
 
 Compilers don't know that stores leave it as it is; and where only a condition lets it be read, gcc makes no vectors of
 a member at all (measured for lights with members: a twentieth of the speed).
@@ -148,8 +149,9 @@ class _Reads(Struct, frozen=True, eq=False):
         taken = {statement.accesses[position].node for position, _ in call.held}
         for node, access in reads_of(original, kept).items():
             moved = {one for name in names_in(node) for one in names(values.get(name, Const(0)))}
-            member = isinstance(node, ir.StructRef) or not statement.accesses
-            if node not in body or node in taken or loop.iterator in moved or not member:
+            # other cells of arrays are held (`scopt.astgen.passes.held`), where it is known which ones they are
+            own = isinstance(node, ir.StructRef) or not statement.accesses or not access.relation.is_single_valued()
+            if node not in body or node in taken or loop.iterator in moved or not own:
                 continue
             if is_plain(self.source, original, node) and (
                 always_evaluated(statement.body, node) or surely_there(self.source, original, access)
@@ -171,7 +173,7 @@ def reads_of(statement: Statement, arrays: frozenset[str]) -> dict[ir.Node, Acce
     return {
         node: own[0]
         for node, own in found.items()
-        if len(own) == 1 and own[0].kind == "read" and own[0].array in arrays and own[0].relation.is_single_valued()
+        if len(own) == 1 and own[0].kind == "read" and own[0].array in arrays
     }
 
 

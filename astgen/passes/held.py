@@ -20,16 +20,17 @@ from scopt import ir
 from scopt.astgen.emit.names import KEYWORDS
 from scopt.astgen.passes.chains import is_unrolled
 from scopt.astgen.passes.held_across import hold_across
+from scopt.astgen.passes.loop_runs import runs, some_iteration
 from scopt.astgen.passes.reads_ahead import read_ahead
 from scopt.astgen.passes.record_cells import Cell, by_address, records, subscripts_of
-from scopt.ir.expr import compare, conjunction, names, plus, substitute
-from scopt.ir.nest import Block, Call, Condition, Expr, For, Held, Hold, If, LoopNest, Max, Min, Name
+from scopt.ir.expr import names, plus, substitute
+from scopt.ir.nest import Block, Call, Expr, For, Held, Hold, If, LoopNest, Name
 from scopt.ir.nest_walks import Item, calls, used_names
 from scopt.ir.scop import Access, CType, Scop, Statement
 from scopt.ir.walks import walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.magnitudes import sums_narrow_cells
-from scopt.poly.nest_sets import Context, NestSpace, equal, free
+from scopt.poly.nest_sets import Context, NestSpace, equal
 from scopt.poly.sure_cells import surely_touched
 
 # Cells that all iterations of a vector loop read, at most, for which there are registers. More are spread, and put on
@@ -60,13 +61,14 @@ class _Use(Struct, frozen=True):
 
 class _Body(Struct):
     """The references of a loop's body by cell. unknown: arrays with references that aren't understood, such as writes
-    that a condition on data decides about. unsure: with references that only a condition makes to cells that might not
-    be there. written: that the body may write."""
+    that a condition on data decides about. written: that the body may write. unsure: cells that might not be there, as
+    far as a reference says that only a condition makes; sure: those of references that no condition decides about."""
 
     uses: dict[Cell, list[_Use]] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
-    unsure: set[str] = field(default_factory=set)
+    unsure: set[Cell] = field(default_factory=set)
+    sure: set[Cell] = field(default_factory=set)
 
 
 class _Holder(Struct, frozen=True, eq=False):
@@ -205,9 +207,9 @@ class _Holder(Struct, frozen=True, eq=False):
         if not whole:
             return made
         outer = Hold(tuple(held[: len(whole)]), Block((made,)))
-        if self.runs(loop, context, inner):
+        if runs(loop, context, inner):
             return outer
-        return If(self.some_iteration(loop, context), Block((outer,)))
+        return If(some_iteration(self.space, loop, context), Block((outer,)))
 
     def mixes(self, loop: For, body: _Body, stored: Sequence[Cell]) -> bool:
         """Whether an iteration writes a record, and reads cells of its own after it has written some."""
@@ -292,8 +294,7 @@ class _Holder(Struct, frozen=True, eq=False):
                 if access.node is None:
                     return None
                 unsure = access.kind == "read" and not always_evaluated(statement.body, access.node)
-                if unsure and not surely_touched(self.scop, statement, access):
-                    body.unsure.add(access.array)
+                unsure = unsure and not surely_touched(self.scop, statement, access)
                 if access.is_write:
                     body.written.add(access.array)
                 made = self.written(statement, access) if branches else access
@@ -301,7 +302,10 @@ class _Holder(Struct, frozen=True, eq=False):
                 if subscripts is None:
                     body.unknown.add(access.array)
                 else:
-                    body.uses.setdefault((access.array, subscripts), []).append(_Use(number, position, access.is_write))
+                    cell = (access.array, subscripts)
+                    body.uses.setdefault(cell, []).append(_Use(number, position, access.is_write))
+                    if unsure or access.kind != "may-write":
+                        (body.unsure if unsure else body.sure).add(cell)
         return body
 
     def written(self, statement: Statement, access: Access) -> Access:
@@ -321,7 +325,8 @@ class _Holder(Struct, frozen=True, eq=False):
         at any iteration if it doesn't move. filled: also if it is written first, so that its value isn't needed."""
         array = self.scop.arrays[cell[0]]
         kind = array.type
-        if cell[0] in body.unknown | body.unsure or kind.volatile or kind.atomic or not (kind.floating or kind.integer):
+        missing = cell[0] in body.unknown or cell in body.unsure - body.sure
+        if missing or kind.volatile or kind.atomic or not (kind.floating or kind.integer):
             return False
         uses = body.uses[cell]
         written = any(use.write for use in uses)
@@ -340,17 +345,6 @@ class _Holder(Struct, frozen=True, eq=False):
         for a, b in zip(cell[1], other[1], strict=True):
             same = same.intersect(equal(self.space.value(a, inner), self.space.value(b, inner)))
         return not same.is_empty()
-
-    def runs(self, loop: For, context: Context, inner: Context) -> bool:
-        """Whether the loop has an iteration whenever it is reached."""
-        return bool(context.domain.is_subset(free(inner.domain, inner.iterators[loop.iterator])))
-
-    def some_iteration(self, loop: For, context: Context) -> Condition:
-        """Says of a place where a loop is reached that the loop has iterations."""
-        lowers = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)
-        uppers = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
-        each = (compare(lower, "<=", upper) for lower in lowers for upper in uppers)
-        return conjunction(one for one in each if not context.domain.is_subset(self.space.condition(one, context)))
 
     def fresh_names(self, cells: Sequence[Cell]) -> Iterator[str]:
         """A name for each cell: the array's, and a number."""

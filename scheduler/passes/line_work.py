@@ -11,7 +11,7 @@ from scopt.ir.scop import Access, Array, Dependence, Dependences, Scop, Statemen
 from scopt.machine import Machine
 from scopt.machine.costs import arithmetic
 from scopt.poly.body_rewriting import agree
-from scopt.poly.isl_utils import IN, OUT, SET
+from scopt.poly.isl_utils import IN, OUT, PARAM, SET
 from scopt.poly.loop_lengths import at_estimates, long_loops
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.contractions import shape_of
@@ -64,7 +64,8 @@ class Lines(Struct, frozen=True, eq=False):
 
 def with_much_work(deps: Dependences, lines: Lines, machine: Machine, work: Iterable[Array]) -> isl.Set:
     """Parameters for which the loop has enough to do: by one of its statements alone, since whatever is computed about
-    all of the SCoP would have to be computed for each of several cases. work: the arrays."""
+    all of the SCoP would have to be computed for each of several cases; by that which asks for the fewest parameters,
+    since others may be small (taps of a filter beside the bins of its transform). work: the arrays."""
     deepest = max(one.domain.dim(SET) for one in lines.statements.values())
     inner = [one for one in lines.statements.values() if one.domain.dim(SET) == deepest]
     much = _MUCH * machine.fork_nanoseconds * (1 if waits(deps, lines) else _READY)
@@ -74,9 +75,14 @@ def with_much_work(deps: Dependences, lines: Lines, machine: Machine, work: Iter
     if all(array.private for array in work):  # threads have copies anyway
         about = {}
     found = (long_loops(one.domain.intersect_params(context), lines.row, needed, _SHORTEST, about) for one in inner)
-    some = [one for one in found if not one.is_empty()]
+    some = sorted((one for one in found if not one.is_empty()), key=_parameters)
     widest = (one for one in some if all(other.is_subset(one) for other in some))
     return next(iter((*widest, *some)), isl.Set.empty(context.get_space()))
+
+
+def _parameters(context: isl.Set) -> int:
+    """How many parameters a set says anything about."""
+    return sum(context.involves_dims(PARAM, k, 1) for k in range(context.dim(PARAM)))
 
 
 def has_products(deps: Dependences, lines: Lines, machine: Machine) -> bool:

@@ -73,6 +73,26 @@ def sunk(scop: Scop, dependences: Ordered, node: isl.ScheduleNode, *, whole: boo
     parts = _parts(node.child(0))
     if (members < 2 and not whole) or parts is None:
         return None
+    last = _last_sunk(scop, dependences, node, parts)
+    if last is not None or not node.band_get_permutable():
+        return last
+    bands = [part.band for part in parts if part.band is not None]
+    free = [k for k in range(members - 1) if node.band_member_get_coincident(k)]
+    free.sort(key=lambda k: -max((_score(scop, node, band, k) for band in bands), default=0.0))
+    return _last_sunk(scop, dependences, _with_last(node, free[0]), parts) if free else None
+
+
+def _with_last(node: isl.ScheduleNode, member: int) -> isl.ScheduleNode:
+    """A permutable band with one of its members as the last one."""
+    upper = node.band_get_partial_schedule()
+    order = [k for k in range(node.band_n_member()) if k != member] + [member]
+    moved = joined([upper.get_at(k) for k in order])
+    return node.delete().insert_partial_schedule(moved).band_set_permutable(1)
+
+
+def _last_sunk(scop: Scop, dependences: Ordered, node: isl.ScheduleNode, parts: list[_Part]) -> isl.ScheduleNode | None:
+    """The band without its last member, which is sunk into the parts; None where that is illegal or gains nothing."""
+    members = node.band_n_member()
     inner = node.band_split(members - 1).child(0) if members > 1 else node
     domains = [part.domain for part in parts]
     groups = topological(domains, active(dependences.must, inner))

@@ -1,6 +1,6 @@
-"""Whether variables may stand for what references read: nothing in the region writes it, and it is there wherever it is
-loaded. (That a variable's initial value, and what it stands for, are the same cell is seen where the text is read:
-`scopt.astgen.emit.statement_match`.)"""
+"""Whether variables may stand for what references read, and for values of that: nothing in the region writes it, and it
+is there wherever it is loaded. (That a variable's initial value, and what it stands for, are the same cell or value is
+seen where the text is read: `scopt.astgen.emit.statement_match`.)"""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from scopt import ir
 from scopt.astgen.generation import Program
 from scopt.astgen.passes.common_reads import is_plain, read_only, reads_of, surely_there
+from scopt.astgen.passes.common_values import value_type
 from scopt.check.reading import together
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import Block, Call, For, Hold, Loaded
 from scopt.ir.scop import Access, Statement
+from scopt.ir.tree_node import Node
 from scopt.ir.walks import walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import IN, SET
@@ -48,6 +51,9 @@ class _Checker(Struct, frozen=True, eq=False):
         for call, inner in self.calls(hold.body, context):
             references = [reference for reference, name in call.chosen if name == load.name]
             for reference in references:
+                if self.is_value(call, reference, load):
+                    there = there.union(inner.domain)
+                    continue
                 original, access = self.read(call, reference)
                 if source.arrays[access.array].type.spelling != load.type:
                     self.refuse(f"'{load.name}' has another type than '{access.array}'")
@@ -68,12 +74,28 @@ class _Checker(Struct, frozen=True, eq=False):
                 case Call():
                     yield item, inner
 
-    def read(self, call: Call, reference: object) -> tuple[Statement, Access]:
-        """The statement of the SCoP that a call stands for, and the access that a reference of it is."""
-        source = self.program.source
+    def original(self, call: Call) -> Statement | None:
+        """The statement of the SCoP that a call stands for."""
         expansion = self.program.buffered.expansions.get(call.statement)
         name = call.statement if expansion is None else str(expansion.get_tuple_name(IN))
-        original = next((one for one in source.statements if one.name == name), None)
+        return next((one for one in self.program.source.statements if one.name == name), None)
+
+    def is_value(self, call: Call, part: Node, load: Loaded) -> bool:
+        """Whether a part of a call is no reference, but a value that is computed in any case, of the variable's type,
+        and of nothing that may change."""
+        if isinstance(part, ir.ArrayRef | ir.StructRef | ir.ID):
+            return False
+        original, body = self.original(call), self.program.scop.statement(call.statement).body
+        if original is None or not any(node is part for node in walk(body)):
+            self.refuse(f"{call.statement} has a variable in place of something else")
+        assert original is not None
+        if value_type(self.program.source, original, body, part) != load.type:
+            self.refuse(f"{call.statement} has a variable in place of a value that may change")
+        return True
+
+    def read(self, call: Call, reference: object) -> tuple[Statement, Access]:
+        """The statement of the SCoP that a call stands for, and the access that a reference of it is."""
+        source, original = self.program.source, self.original(call)
         found = reads_of(original, read_only(source)) if original is not None else {}
         access = next((access for node, access in found.items() if node is reference), None)
         body = self.program.scop.statement(call.statement).body

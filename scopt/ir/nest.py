@@ -231,9 +231,9 @@ class Chosen(Struct, frozen=True):
 
 
 class Loaded(Struct, frozen=True):
-    """A local variable for what a reference in the body of a statement reads, which nothing writes. type: how it is
-    spelled. args: the iterators' values, over the iterators around the `Hold`; 0 for those that the reference doesn't
-    use."""
+    """A local variable for what a reference in the body of a statement reads, which nothing writes, or for a value that
+    is computed of such cells. type: how it is spelled. args: the iterators' values, over the iterators around the
+    `Hold`; 0 for those that the reference doesn't use."""
 
     name: str
     type: str

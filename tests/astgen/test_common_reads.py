@@ -52,6 +52,38 @@ def test_cells_that_change_or_may_be_missing_stay(body: str) -> None:
     assert "light_r_0" not in result
 
 
+COLUMNS = "int n, int m, double a[60][70], double z[60], double *y"
+# Borders of a column: what lies above and below is missing there.
+CHOICES = """for (k = 0; k < m; k++) for (j = 0; j < n; j++) {
+  double h = k > 0 ? 0.5 * (z[k - 1] + z[k]) : 1.0;
+  a[k][j] = a[k][j] / h * (k < m - 1 ? z[k + 1] : 2); }"""
+
+
+def test_choices_are_in_variables_as_a_whole() -> None:
+    found = optimize(source_of(CHOICES, COLUMNS), Options(eager=True)).text.decode()
+    values = re.findall(r"double (value_\d) = ([^\n]*);\n", found)
+    assert {value for _, value in values} == {
+        "(int)k > 0 ? 0.5 * (z[k - 1] + z[k]) : 1.0",
+        "(int)k < m - 1 ? z[k + 1] : 2",
+    }
+    assert re.search(r"if \(n > 0\) \{\n *double value_0", found)  # nothing is read where nothing was
+    assert not re.search(r"simd[^\n]*\n *for [^\n]*\n[^}]*\?", found)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        CHOICES.replace("a[k][j] = ", "z[k] = 2; a[k][j] = "),  # written meanwhile
+        CHOICES.replace("z[k + 1] : 2", "z[j] : 2").replace("k > 0 ?", "j > 0 ?"),  # others for each iteration
+        "for (k = 0; k < m; k++) for (j = 0; j < n; j++) if (a[k][j] > 0) a[k][j] = k > 0 ? z[k - 1] : 2;",
+        "for (k = 0; k < m; k++) for (j = 0; j < n; j++) a[k][j] = y[j] > 0 && (k > 0 ? z[k - 1] : 2);",
+    ],
+    ids=["written", "moving", "perhaps", "second"],
+)
+def test_choices_that_change_or_may_not_be_made_stay(body: str) -> None:
+    assert "value_" not in optimize(source_of(body, COLUMNS), Options(eager=True)).text.decode()
+
+
 PROGRAM = """
 #include <stdio.h>
 static struct light light[99];

@@ -30,6 +30,13 @@ def test_places_may_be_in_scalars() -> None:
     assert re.search(r"scopt_around\(\);(?:(?!for)[^#])*#pragma omp simd[^\n]*\n *for \(int j", found)
 
 
+@pytest.mark.parametrize("place", ["i * k % 40", "(i * k) & 31"])
+def test_cells_of_tables_are_in_variables_and_stay_apart(place: str) -> None:
+    """To clang as well such a cell may have been changed by a store; gcc would read it in the vector loop."""
+    loop = BEAMS.replace("x[k][j + delay[i][k]]", f"x[k][j] * x[{place}][7]")
+    assert re.search(r"scopt_around\(\);\n *float x_0 = x\[[^;]*\]\[7\];\n(?:[^\n]*\n)? *#pragma omp simd", text(loop))
+
+
 @pytest.mark.parametrize("shift", ["k", "delay[i][j % 40]", "delay[k][j % 40]"], ids=["no-shift", "lookup", "table"])
 def test_other_loops_are_left_alone(shift: str) -> None:
     assert "scopt_around" not in text(BEAMS.replace("delay[i][k]", shift))

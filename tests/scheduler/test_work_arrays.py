@@ -12,7 +12,7 @@ from scopt.machine import Machine
 from scopt.options import Options
 from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
-from scopt.poly.isl_utils import IN, maps_of
+from scopt.poly.isl_utils import IN, PARAM, maps_of
 from scopt.rewritten_scop import rewriting_fault, work_rows_scop
 from scopt.scheduler.passes.work_arrays import own_work, reused
 from tests.conftest import RunC
@@ -58,6 +58,30 @@ def test_lines_get_work_arrays_of_their_own() -> None:
     assert "#pragma omp parallel for" in made
     assert "cp_all_rows[thread][i][j - jt] = 0.5 / s;" in made
     assert "cp[cp_0] = cp_all[m - 1L][cp_0];" in made
+
+
+def test_the_longest_part_of_a_line_has_to_be_long_alone() -> None:
+    """Taps of a filter may be few."""
+    taps = "for (k = 0; k < o; k++) s += b[k] * u[i + k][j];"
+    body = f"""for (j = 0; j < m; j++) {{
+      for (i = 0; i < n; i++) {{ s = 0; {taps} cp[i] = s; }}
+      for (i = 0; i < n; i++) {{
+        s = 0; for (k = 0; k < n; k++) s += cp[k] * b[i * k % n]; dp[i] = s; u[i][j] = s; }} }}"""
+    scop = scop_of(body, f"int o, {PARAMS}")
+    made = own_work(scop, dependences(scop), SOON)
+    assert made is not None
+    assert not made.scop.context.involves_dims(PARAM, made.scop.context.find_dim_by_name(PARAM, "o"), 1)
+
+
+def test_sums_leave_lines_to_strips_whatever_runs_in_vectors_besides() -> None:
+    solve = "for (k = 0; k < i; k++) re -= a[i][k] * cp[k]; cp[i] = re / a[i][i]; norm += cp[i] * cp[i];"
+    body = f"""for (i = 0; i < n; i++) b[i] = b[i] * 2;
+      for (j = 0; j < m; j++) {{
+        double norm = 0;
+        for (i = 0; i < n; i++) {{ double re = u[i][j]; {solve} }}
+        dp[j] = norm; }}"""
+    made = optimize(source_of(body, f"{PARAMS}, double a[restrict n][n]"), Options(machine=SOON)).text.decode()
+    assert "cp_all_rows[thread]" in made
 
 
 def test_little_work_is_left_alone() -> None:
