@@ -60,8 +60,9 @@ def _reached(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -> Str
     stepped = not cells.plain_is_equal(exact)
 
     def ends(dimension: int, *, lower: bool) -> tuple[Polynomial, ...] | None:
-        found = _rounded_ends(exact, dimension, quotients, lower=lower) if stepped else None
-        return found or ends_of(cells, dimension, lower=lower)
+        if not stepped and (whole := _whole_ends(cells, dimension, lower=lower)) is not None:
+            return whole
+        return _rounded_ends(exact, dimension, quotients, lower=lower) or ends_of(cells, dimension, lower=lower)
 
     sizes = _sizes(array) if array.flat else ()
     lows = [ends(k, lower=True) for k in range(dimensions)]
@@ -129,6 +130,34 @@ def _distinct(offsets: Iterable[Polynomial]) -> tuple[Polynomial, ...]:
 def ends_of(cells: isl.Set, dimension: int, *, lower: bool) -> tuple[Polynomial, ...] | None:
     """Functions the least (greatest) of which bounds a subscript where there are cells;
     None if there are none, or no simple ones."""
+    found = _ends(cells, dimension, lower=lower)
+    if found is None:
+        return None
+    if len(found.simple) == len(found.kept) == 1:
+        return found.simple
+    every = found.simple if found.simple and len(found.simple) == len(found.kept) else None
+    return _simple_ends(found.affs, found.bound, lower) or every
+
+
+def _whole_ends(cells: isl.Set, dimension: int, *, lower: bool) -> tuple[Polynomial, ...] | None:
+    """The same where none of the functions is rounded."""
+    found = _ends(cells, dimension, lower=lower)
+    if found is None or any(aff.dim(isl.dim_type.div) for aff in found.affs):
+        return None
+    return ends_of(cells, dimension, lower=lower)
+
+
+class _Ends(Struct, frozen=True, eq=False):
+    """A bound and the functions that its pieces are. kept: those that no other one dominates; simple: as many of these
+    as are combinations of parameters."""
+
+    bound: isl.PwAff
+    affs: Sequence[isl.Aff]
+    kept: Sequence[isl.Aff]
+    simple: tuple[Polynomial, ...]
+
+
+def _ends(cells: isl.Set, dimension: int, *, lower: bool) -> _Ends | None:
     if not (cells.dim_has_any_lower_bound(SET, dimension) if lower else cells.dim_has_any_upper_bound(SET, dimension)):
         return None
     try:
@@ -147,17 +176,16 @@ def ends_of(cells: isl.Set, dimension: int, *, lower: bool) -> tuple[Polynomial,
         for k, aff in enumerate(affs)
         if not any(_dominated(aff, other, lower, k > m) for m, other in enumerate(affs) if m != k)
     ]
-    found = tuple(one for aff in kept if (one := polynomial_of_function(aff)) is not None)
-    if found and len(found) == len(kept) == 1:
-        return found
-    return _simple_ends(affs, bound, lower) or (found if found and len(found) == len(kept) else None)
+    simple = tuple(one for aff in kept if (one := polynomial_of_function(aff)) is not None)
+    return _Ends(bound, affs, kept, simple)
 
 
 def _rounded_ends(
     cells: isl.Set, dimension: int, quotients: dict[str, tuple[Polynomial, int]], *, lower: bool
 ) -> tuple[Polynomial, ...] | None:
-    """The same where loops go in steps: ``8 * ((h - 1) / 8) + 7``, which may be rows less than ``h + 6``. None where
-    nothing is rounded, or by more than a number. quotients: is given what is divided, and by what."""
+    """The same where loops go in steps, ``8 * ((h - 1) / 8) + 7``, which may be rows less than ``h + 6``, or subscripts
+    are quotients, ``(h - 1) / 8``, an eighth of what is divided. None where nothing is rounded, or by more than a
+    number. quotients: is given what is divided, and by what."""
     try:
         bound = cells.dim_min(dimension) if lower else cells.dim_max(dimension)
     except isl.Error:

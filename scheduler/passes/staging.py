@@ -88,7 +88,7 @@ class _Stages(Struct, eq=False):
             case _TYPE.sequence | _TYPE.set:
                 return in_sequence(self.parts([node.child(k).child(0) for k in range(node.n_children())]))
             case _TYPE.mark if self.is_whole(self.marks[node.mark_get_id().get_name()]):
-                return _copied(node)
+                return copied(node)
         return _around(node, self.tree)
 
     def is_whole(self, mark: Mark) -> bool:
@@ -222,11 +222,11 @@ def _widest(stages: Sequence[Stage]) -> int:
     return max(stage.after + stage.before for stage in stages)
 
 
-def _copied(node: isl.ScheduleNode) -> isl.Schedule:
+def copied(node: isl.ScheduleNode) -> isl.Schedule:
     """The subtree at a node as a tree of its own."""
     if node.get_type() in (_TYPE.sequence, _TYPE.set):
-        return in_sequence([_copied(node.child(k).child(0)) for k in range(node.n_children())])
-    return _around(node, _copied)
+        return in_sequence([copied(node.child(k).child(0)) for k in range(node.n_children())])
+    return _around(node, copied)
 
 
 def _around(node: isl.ScheduleNode, below: Callable[[isl.ScheduleNode], isl.Schedule]) -> isl.Schedule:
@@ -236,6 +236,8 @@ def _around(node: isl.ScheduleNode, below: Callable[[isl.ScheduleNode], isl.Sche
             return isl.Schedule.from_domain(node.get_domain())
         case _TYPE.mark:
             return marked(below(node.child(0)), node.mark_get_id().get_name())
+        case _TYPE.filter:  # of a sequence all other parts of which turned out to be empty
+            return below(node.child(0))
         case _TYPE.band:
             inner, partial = below(node.child(0)), node.band_get_partial_schedule()
             domain = inner.get_domain()
@@ -258,7 +260,7 @@ def _some_rows(stage: Stage, rows: int, least: int, most: int, *, whole: bool) -
     them."""
     kept = isl.UnionSet(f"{{ [y] : exists t : {least} <= y - {rows} t < {most} }}")
     instances = isl.UnionMap.from_union_pw_aff(stage.row).intersect_range(kept).domain()
-    return _copied(stage.band if whole else stage.band.child(0)).intersect_domain(instances)
+    return copied(stage.band if whole else stage.band.child(0)).intersect_domain(instances)
 
 
 def _moved(member: isl.UnionPwAff, rows: int) -> isl.UnionPwAff:

@@ -85,6 +85,24 @@ def test_small_sums_that_gcc_would_write_out(steps: int, sums: str, kept: int) -
     assert text.count(KEPT[1]) == kept
 
 
+BLOCKS = "for (i = 0; i < n; i++) { k = 0; for (int y = 0; y < m; y++) for (j = 0; j < 8; j++) { %s; } b[i] = k; }"
+BYTES = "int n, int m, const unsigned char a[restrict n][m], const unsigned char c[restrict n][m], int *restrict b"
+
+
+@pytest.mark.parametrize(
+    ("sums", "kept"),
+    [
+        ("int d = a[y][i + j] - c[y][j]; k += d < 0 ? -d : d", 2),
+        ("k += abs(a[y][i + j] - c[y][j])", 2),
+        ("k += a[y][i + j] * c[y][j]", 0),  # which gcc has vectors for once both loops are written out
+        ("int d = a[y][i + j] - c[y][j]; k += d < 1 ? -d : d", 0),
+    ],
+)
+def test_sums_over_two_loops_are_kept_where_they_are_distances_of_bytes(sums: str, kept: int) -> None:
+    text = optimize(source_of(BLOCKS % sums, BYTES), Options()).text.decode()
+    assert text.count(KEPT[1]) == kept
+
+
 SEARCH = """for (i = 0; i < n; i++) {
     int sum = 0;
     for (int y = 0; y < m; y++) {

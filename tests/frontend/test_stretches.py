@@ -5,7 +5,8 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from scopt.frontend.model.stretches import ends_of
+from scopt.frontend.model.stretches import array_stretch, ends_of
+from scopt.ir.scop import Array, CType
 
 
 @pytest.mark.parametrize(
@@ -21,3 +22,19 @@ def test_a_number_bounds_more_than_a_size(cells: str, ends: object) -> None:
     assert found is not None
     assert len(found) == 1
     assert {frozenset(one) for one in found} <= {frozenset(one) for one in ends}
+
+
+@pytest.mark.parametrize(
+    ("cells", "quotients"),
+    [
+        ("[n] -> { S[i] -> a[e, i] : 0 <= i < n and 8 e <= i < 8 e + 8 }", [8]),
+        ("[n] -> { S[e] -> a[e, 0] : 0 <= e and 8 e + 8 <= n }", [8]),
+        ("[n] -> { S[i] -> a[i, 0] : 0 <= i < n }", []),
+    ],
+)
+def test_of_rows_that_are_counted_by_eights_an_eighth_is_touched(cells: str, quotients: list[int]) -> None:
+    array = Array("a", "a", CType("float", floating=True, bits=32), (None, None), (None, None), pointer=True)
+    found = array_stretch(array, [isl.Map(cells)], isl.Set("[n] -> { : }"))
+    assert found is not None
+    assert [divisor for _, _, divisor in found.quotients] == quotients
+    assert len(found.beyond) == 1

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+import islpy as isl
 import pytest
 
 from scopt.options import Options
 from scopt.pipeline import optimize
+from scopt.scheduler.passes.staging import copied
 from tests.sources import source_of
 
 SIZES = "int n, int m, float a[4000][4000], float b[4000][4000], float c[4000][4000], float d[4000][4000]"
@@ -68,3 +70,10 @@ def test_nests_that_stay_apart(body: str, params: str) -> None:
 
 def test_the_user_can_keep_nests_apart() -> None:
     assert len(loops_over_rows(region(FIRST + SECOND, options=Options(fusion="no", eager=True)))) == 2
+
+
+def test_filters_of_what_is_left_of_a_sequence_are_copied() -> None:
+    tree = isl.Schedule.from_domain(isl.UnionSet("{ A[i] : 0 <= i < 9; B[] }"))
+    node = tree.get_root().child(0).insert_filter(isl.UnionSet("{ A[i] : i < 3 }"))
+    assert node.get_type() == isl.schedule_node_type.filter
+    assert copied(node).get_domain().is_equal(isl.UnionSet("{ A[i] : 0 <= i < 3 }"))
