@@ -22,7 +22,7 @@ from scopt.ir.expr import names, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Const, For, If, LoopNest, Name
 from scopt.ir.nest_walks import children, items
-from scopt.ir.scop import Scop, Statement
+from scopt.ir.scop import Array, Scop, Statement
 from scopt.poly.source_loops import source_loops
 
 # Pairs of pointers that compilers test at most (gcc: vect-max-version-for-alias-checks).
@@ -88,13 +88,22 @@ def _pairs(scop: Scop, statements: Sequence[Statement]) -> int:
     places = dict[tuple[str, str], bool]()
     for access in (access for one in statements for access in one.accesses):
         array = scop.arrays[access.array]
-        if array.pointer and (array.rows or not array.restrict):
+        if array.pointer:
             place = array.name, _row(access.relation) if array.rows else ""
             places[place] = places.get(place, False) or access.is_write
     return sum(
-        (places[one] or places[other]) and scop.arrays[one[0]].type.spelling == scop.arrays[other[0]].type.spelling
+        (places[one] or places[other]) and _are_told_apart(scop.arrays[one[0]], scop.arrays[other[0]])
         for one, other in combinations(places, 2)
     )
+
+
+def _are_told_apart(one: Array, other: Array) -> bool:
+    """Whether nothing but a test tells compilers that two arrays are apart: they are reached through pointers, which
+    don't say so themselves, to one type, and are no members of the same elements."""
+    if any(not array.pointer or (array.restrict and not array.rows) for array in (one, other)):
+        return False
+    together = bool(one.within) and one.within == other.within
+    return not together and one.type.spelling.removeprefix("const ") == other.type.spelling.removeprefix("const ")
 
 
 def _row(relation: isl.Map) -> str:
