@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import permutations
+from itertools import combinations, permutations
 
 import islpy as isl
 
@@ -22,7 +22,7 @@ from scopt.ir.expr import names, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Const, For, If, LoopNest, Name
 from scopt.ir.nest_walks import children, items
-from scopt.ir.scop import Scop, Statement
+from scopt.ir.scop import Array, Scop, Statement
 from scopt.poly.source_loops import source_loops
 
 # Pairs of pointers that compilers test at most (gcc: vect-max-version-for-alias-checks).
@@ -72,11 +72,9 @@ def loops_of(nest: LoopNest) -> list[For]:
 
 def has_more_tests(scop: Scop) -> bool:
     """Whether more pointers are told apart, or rows in a loop of the source, than compilers make tests of in front of a
-    loop."""
-    if scop.guard is None or scop.guard.pairs > _TESTED:
-        return scop.guard is not None
-    if not (scop.guard.tests and any(array.rows for array in scop.arrays.values())):
-        return False
+    loop. What all of the program says of pointers compilers don't know, either."""
+    if scop.guard is not None and scop.guard.pairs > _TESTED:
+        return True
     loops, inside = source_loops(scop), dict[int, list[Statement]]()
     for one in scop.statements:
         for loop in loops.get(one.name, ())[-1:]:
@@ -85,14 +83,27 @@ def has_more_tests(scop: Scop) -> bool:
 
 
 def _pairs(scop: Scop, statements: Sequence[Statement]) -> int:
-    """Pairs of what statements of one loop walk along, one of which they write: pointers, and rows these lead to."""
+    """Pairs of what statements of one loop walk along, one of which they write, that nothing but a test tells apart:
+    pointers, and rows these lead to, of a type."""
     places = dict[tuple[str, str], bool]()
     for access in (access for one in statements for access in one.accesses):
         array = scop.arrays[access.array]
-        place = array.name, _row(access.relation) if array.rows else ""
-        places[place] = places.get(place, False) or access.is_write
-    written = sum(places.values())
-    return written * (len(places) - written) + written * (written - 1) // 2
+        if array.pointer:
+            place = array.name, _row(access.relation) if array.rows else ""
+            places[place] = places.get(place, False) or access.is_write
+    return sum(
+        (places[one] or places[other]) and _are_told_apart(scop.arrays[one[0]], scop.arrays[other[0]])
+        for one, other in combinations(places, 2)
+    )
+
+
+def _are_told_apart(one: Array, other: Array) -> bool:
+    """Whether nothing but a test tells compilers that two arrays are apart: they are reached through pointers, which
+    don't say so themselves, to one type, and are no members of the same elements."""
+    if any(not array.pointer or (array.restrict and not array.rows) for array in (one, other)):
+        return False
+    together = bool(one.within) and one.within == other.within
+    return not together and one.type.spelling.removeprefix("const ") == other.type.spelling.removeprefix("const ")
 
 
 def _row(relation: isl.Map) -> str:

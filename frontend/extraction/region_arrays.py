@@ -77,6 +77,7 @@ class RegionArrays(Struct, frozen=True, eq=False):
             flat=flat,
             rows=is_rows(symbol) or starts is not None,
             starts=starts,
+            restrict=symbol.restrict,
         )
         return self.by_name[name]
 
@@ -166,6 +167,7 @@ class RegionArrays(Struct, frozen=True, eq=False):
             inner=inner if flat else 0,
             rows=flat and self.starts(base.name) is not None,
             starts=self.starts(base.name) if flat else None,
+            restrict=base.restrict,
         )
         return self.by_name[spelling]
 

@@ -29,6 +29,7 @@ from scopt.frontend.normalize.commas import without_commas
 from scopt.frontend.normalize.compound_literals import without_compound_literals
 from scopt.frontend.normalize.conditions_inside import with_conditions_inside
 from scopt.frontend.normalize.constant_scalars import with_constant_scalars
+from scopt.frontend.normalize.dereferenced import dereferenced
 from scopt.frontend.normalize.direction_tables import without_direction_tables
 from scopt.frontend.normalize.exchanged_pointers import ExchangedPointers, Surroundings, with_exchanged_pointers
 from scopt.frontend.normalize.expression_types import ExpressionTypes
@@ -210,7 +211,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     plain_pointers = partial(_with_plain_pointers, tu, region, symbols)
     before, items = items, plain_pointers(items)
     items, sizes = hoist_sizes(distinct(items), symbols, inside, tu.reserved)
-    members = MemberHoister(items, symbols, tu.structs, inside, tu.reserved)
+    members = MemberHoister(items, symbols, tu.structs, inside, tu.reserved, partial(_valid, tu, region, outer))
     found = hoist_pointers(members)
     _take_rows(tu, symbols, found)
     if found:
@@ -267,6 +268,11 @@ def _named_once(tu: TranslationUnit, items: tuple[Any, ...], outer: Mapping[str,
     symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}
     made = with_scalar_structs(unique.items, symbols, tu.structs, unique.declared, tu.reserved | ISL_WORDS)
     return unique if made is unique.items else unique_names(made, tu.reserved, ISL_WORDS)
+
+
+def _valid(tu: TranslationUnit, region: Region, outer: Mapping[str, Symbol]) -> frozenset[str]:
+    """The pointers that surely lead to objects where a region begins."""
+    return dereferenced(straight_before(tu, region), outer)
 
 
 def _places_and_products(members: MemberHoister, region: Region) -> tuple[Hoisted, ...]:

@@ -12,13 +12,14 @@ something else that is written may be the member by another name is for `scopt.f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.frontend.normalize.extreme_iterations import are_independent, in_iterations_around
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import (
     Definitions,
@@ -76,8 +77,8 @@ class MemberHoister(Struct):
     """Rewrites the statements of a region, `items`.
 
     symbols: what is visible, extended with the new names. inside: names that are declared inside, and iterators.
-    reserved: identifiers that new names must not be. named:
-    what stands in the place of nodes now. typed: members by their new names.
+    reserved: identifiers that new names must not be. valid: says which pointers surely lead to objects where the region
+    begins. named: what stands in the place of nodes now. typed: members by their new names.
     """
 
     items: tuple[Any, ...]
@@ -85,6 +86,7 @@ class MemberHoister(Struct):
     structs: Definitions
     inside: frozenset[str]
     reserved: frozenset[str]
+    valid: Callable[[], frozenset[str]] = frozenset
     found: list[Hoisted] = field(default_factory=list)
     named: dict[ir.Node, ir.Node] = field(default_factory=dict)
     typed: dict[str, Typed] = field(default_factory=dict)
@@ -117,6 +119,7 @@ class MemberHoister(Struct):
         changed = False
         for (base, path), some in uses.items():
             sure = not self.symbols[base].pointer or any(use.guards == () for use in derefs[base])
+            sure = sure or base in self.valid()
             condition = "" if sure else self.condition(some, derefs[base])
             changed |= self.name(base, path, some, condition, written=(base, path) in written)
         return changed
@@ -264,9 +267,9 @@ class MemberHoister(Struct):
         for use in uses:
             inside = use.around if use.guards is None else use.guards
             outermost = min((place for place in places if inside[: len(place)] == place), key=len, default=None)
-            if outermost is None:
+            if outermost is None or not are_independent(outermost):
                 return None
-            parts = [self.entered(loop) for loop in outermost]
+            parts = [self.entered(loop, outermost[:depth]) for depth, loop in enumerate(outermost)]
             if None in parts:
                 return None
             text = " && ".join(dict.fromkeys(part for part in parts if part))
@@ -276,14 +279,15 @@ class MemberHoister(Struct):
         texts = list(dict.fromkeys(found))
         return texts[0] if len(texts) == 1 else " || ".join(f"({text})" for text in texts)
 
-    def entered(self, loop: Any) -> str | None:
-        """C text that says whether a loop has iterations; None if that isn't known where the region begins."""
-        condition = self.entry(loop)
+    def entered(self, loop: Any, around: Sequence[Any] = ()) -> str | None:
+        """C text that says whether a loop has iterations, in some of those of the loops around it; None if that isn't
+        known where the region begins."""
+        condition = self.entry(loop, around)
         if condition is None or constant_value(condition, self.symbols):
             return None if condition is None else ""
         return str(CPrinter(reduce_parentheses=True).visit(condition))
 
-    def entry(self, loop: Any) -> Any:
+    def entry(self, loop: Any, around: Sequence[Any] = ()) -> Any:
         """The same as an expression."""
         iterator = loop_iterator(loop)
         if iterator is None or loop.cond is None:
@@ -291,6 +295,8 @@ class MemberHoister(Struct):
         start = loop.init.decls[0].init if isinstance(loop.init, ir.DeclList) else loop.init.rvalue
         start, condition = (with_nodes(part, self.named) for part in (start, loop.cond))
         condition = _substituted(condition, iterator, start, loop.init)
+        if condition is not None:
+            condition = in_iterations_around(condition, around, self.symbols)
         return condition if condition is not None and self.is_known(condition) else None
 
     def is_known(self, node: Any) -> bool:

@@ -53,7 +53,7 @@ def memory_test(
     number = code.type
     beyond = {key: code.plus(memory.touched.last, 1) for key, memory in memories.items()}
     taken = {*used, *code.names}
-    words = {key: _WORDS.sub("_", key).strip("_") for key in memories}
+    words = _words(memories)
     given = {key: (_free(word, taken), _free(f"{word}_size", (*taken, *code.taken))) for key, word in words.items()}
     taken |= {name for both in given.values() for name in both} | {*code.taken}
     ends = {key: (_free(f"{word}_begin", taken), _free(f"{word}_end", taken)) for key, word in words.items()}
@@ -94,6 +94,14 @@ def memory_test(
     text = "".join(line if line[0] == "#" else f"  {line}\n" for line in body)
     before = "".join(one.named(name) for name, one in called.items())
     return MemoryTest(f"{own}({', '.join(arguments)})", f"{before}{head}\n{{\n{text}}}\n", pairs=len(tested))
+
+
+def _words(keys: Iterable[str]) -> dict[str, str]:
+    """A word for each, no two of them the same: a member's pointer, and the member itself, are spelled alike."""
+    words: dict[str, str] = {}
+    for key in keys:
+        words[key] = _free(_WORDS.sub("_", key).strip("_"), words.values())
+    return words
 
 
 def _asked(called: Iterable[Slice], *, threads: bool) -> tuple[str, ...]:

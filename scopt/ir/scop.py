@@ -66,6 +66,7 @@ class Array(Struct, frozen=True, eq=False):
       of a pointer or parameter, a flexible array). () for a scalar.
     sizes: the same as integers where they are constants, else None. Hints and out-of-bounds checks only.
     pointer: reached through a pointer value (a parameter ``double *a``, ``double a[n][m]`` or a local pointer).
+    restrict: likewise by a pointer that says that no other one leads there.
     private: dead outside one execution of its scope and never read before it is written there (see `live_out`): its
       anti and output dependences may be removed by giving each thread its own copy.
     within: of members of structures: the variable in whose elements they lie, else empty. Such an array's spelling is
@@ -95,6 +96,7 @@ class Array(Struct, frozen=True, eq=False):
     rows: bool = False
     inner: int = 0
     starts: RowStarts | None = None
+    restrict: bool = False
 
     @property
     def rank(self) -> int:

@@ -318,6 +318,23 @@ def test_rows_that_compilers_make_too_many_tests_of(others: str, alone: bool) ->
     assert ("&& scopt_threads() > 1\n" in text) is not alone
 
 
+@pytest.mark.parametrize(("own", "alone"), [("", True), ("restrict", False)])
+def test_pointers_that_only_the_program_tells_apart(own: str, alone: bool) -> None:
+    """Nothing has to be tested where all of the program is there, but compilers would have to."""
+    names = [f"{kind}{k}" for kind in "xy" for k in range(4)]
+    sums = " ".join(f"y{k}[i] = x{k}[i] + x{(k + 1) % 4}[i];" for k in range(4))
+    given = ", ".join("malloc(n * sizeof(double))" for _ in names)
+    source = f"""#include <stdlib.h>
+static void f(int n, {", ".join(f"double *{own} {name}" for name in names)}) {{
+  for (int i = 0; i < n; i++) {{ {sums} }}
+}}
+int main(int n, char **v) {{ f(n, {given}); f(n + 1, {given}); return 0; }}
+"""
+    text = optimize(source.encode(), Options(autodetect=True)).text.decode()
+    assert "parallel for simd" in text
+    assert ("#pragma omp simd\n" in text) is alone
+
+
 @pytest.mark.parametrize(
     ("body", "alone"),
     [

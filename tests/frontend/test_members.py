@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from scopt.diagnostics import Refusal
@@ -16,6 +18,7 @@ typedef struct { double x, y; float v[4]; } vec;
 typedef union { float f; unsigned u; } word;
 typedef struct { unsigned lo : 4, hi : 4; int w; } bits;
 typedef struct { int n; double a[40][40], b[40], sum; double *data; int *index; vec pos; vec *cells; } grid;
+typedef struct { int n; unsigned char *data; } image;
 extern grid G; extern vec P[100];
 """
 
@@ -87,10 +90,61 @@ def test_loads_that_may_not_happen_stand_under_a_condition() -> None:
     assert scop.prologue == ("const int s_n = 0 < n ? s->n : 0;",)
 
 
-def test_loads_whose_condition_moves_stay_where_they_are() -> None:
-    body = "for (int i = 0; i < n; i++) for (int j = i; j < m; j++) for (int k = 0; k < s->n; k++) x[i][j] = 1;"
+@pytest.mark.parametrize(
+    ("outer", "inner", "entered"),
+    [
+        ("i = 0; i < n; i++", "j = i; j < m; j++", "0 < n && ((int) 0) < m"),
+        ("i = 0; i < n; i++", "j = m; j > i; j--", "0 < n && ((int) m) > 0"),
+        ("i = 0; i < n; i++", "j = 0; j < i; j++", "0 < n && 0 < n - 1"),
+        ("i = 0; i < n; i++", "j = 0; j < i + 1; j++", "0 < n && 0 < n - 1 + 1"),
+        ("i = n; i > 0; i--", "j = i; j < m; j++", "((int) n) > 0 && ((int) (0 + 1)) < m"),
+        ("i = 0; i < n; i++", "j = 2 * i; j < m; j++", None),  # no iteration is known to be the last one to allow it
+        ("i = 0; i < n; i += 2", "j = 0; j < i; j++", None),
+        ("i = 0; i < n; i++", "j = i; j < i + m; j++", None),
+    ],
+)
+def test_loads_of_which_one_iteration_decides(outer: str, inner: str, entered: str | None) -> None:
+    body = f"for (int {outer}) for (int {inner}) x[i][j] = s->n;"
     scop = scop_of_function("grid *s, int n, int m, double (*restrict x)[40]", body, marked=True)
+    assert scop.prologue == (f"const int s_n = {entered} ? s->n : 0;" if entered else "int *s_n = &s->n;",)
+
+
+def test_loads_that_several_loops_decide_stay_where_they_are() -> None:
+    loops = "for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) for (int k = i; k < m; k++)"
+    scop = scop_of_function("grid *s, int n, int m, double (*restrict x)[40]", f"{loops} x[i][j] = s->n;", marked=True)
     assert scop.prologue == ("int *s_n = &s->n;",)
+
+
+@pytest.mark.parametrize(
+    ("before", "valid"),
+    [
+        ("int p = s->n;", True),
+        ("int p = s->n; s = other;", False),
+        ("int p = s->n; done(s);", False),
+        ("int p = 0; if (m > 0) p = s->n;", False),
+        ("int p = other->n; { grid *s = other; p = s->n; }", False),
+    ],
+)
+def test_a_pointer_that_was_followed_before_is_valid(before: str, valid: bool) -> None:
+    loops = "for (int i = 0; i < n; i++) for (int j = 2 * i; j < p; j++)"
+    text = f"void done(grid *); void f(grid *s, grid *other, int n, int m, double (*restrict x)[40]) {{ {before}\n"
+    marked = f"#pragma scop\n{loops} x[i][j] = s->n;\n#pragma endscop\n}}\n"
+    tu = parse(f"{BEFORE}{text}{marked}".encode(), "in.c", Options())
+    assert extract(tu, tu.regions[0], "scop0").prologue == (
+        ("const int s_n = s->n;" if valid else "int *s_n = &s->n;"),
+    )
+
+
+def test_members_and_what_they_lead_to_have_names_of_their_own_in_tests() -> None:
+    read = "int l = j; if (l > m) l = m; o->data[i * j + j] = s->data[i * n + l];"
+    loops = f"for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) {{ {read} }}"
+    scop = scop_of_function("const image *s, image *o, int m, int n", loops)
+    assert scop.guard is not None
+    (test,) = scop.guard.tests
+    (head,) = re.findall(r"scopt_apart_\w+\((.*)\)\n", test.definition)
+    parameters = re.findall(r"\w+(?=,|$)", head)
+    assert "s_data_" in parameters
+    assert len(parameters) == len({*parameters})
 
 
 def test_loads_behind_a_jump_stay_where_they_are() -> None:
