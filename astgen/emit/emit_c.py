@@ -20,7 +20,7 @@ from scopt.astgen.emit.inner_declarations import Inner, copied_names, inner_decl
 from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
 from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.known_divisors import knows_divisors
-from scopt.astgen.emit.loop_hints import BESIDE, KEPT, UNROLLED, for_both, leaves_roots, not_unrolled, takes_turns
+from scopt.astgen.emit.loop_hints import for_both, leaves_roots, not_unrolled, plain_hints
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
 from scopt.astgen.emit.narrow_texts import narrow_declarations, stands_twice, two_widths
 from scopt.diagnostics import InternalError
@@ -240,12 +240,9 @@ class _Printer(Struct, frozen=True):
             vanishes = may_vanish(loop) and not (may_vanish(loop, _IN_REGISTERS) and self.fills_locals(loop))
             if vanishes or (length_of(loop) < _UNROLLED and leaves_roots(self.scop, loop)):
                 yield from map(cgen.Line, not_unrolled(self.scop, loop, length_of(loop) + 1))
-        elif self.openmp and (takes_turns(self.scop, loop) or knows_divisors(self.scop, loop)):
-            yield cgen.Line(UNROLLED)
-        elif self.openmp and loop.mark.scalar and length_of(loop) < loop.mark.most:
-            yield cgen.Line(BESIDE)
-        elif self.openmp and loop.mark.kept:
-            yield from map(cgen.Line, KEPT)
+        elif self.openmp:
+            divided = knows_divisors(self.scop, loop)
+            yield from map(cgen.Line, plain_hints(self.scop, loop, length_of(loop), divided=divided))
         yield statement
 
     def fills_locals(self, loop: For) -> bool:

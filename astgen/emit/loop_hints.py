@@ -83,6 +83,16 @@ def not_unrolled(scop: Scop, loop: For, length: float) -> tuple[str, ...]:
     return NOT_UNROLLED[0], _AT_ONCE.format(width), NOT_UNROLLED[2]
 
 
+def plain_hints(scop: Scop, loop: For, length: float, *, divided: bool) -> tuple[str, ...]:
+    """The lines in front of a loop without a directive of OpenMP. length: how many iterations it may have. divided: each
+    has a divisor of its own."""
+    if divided or takes_turns(scop, loop):
+        return (UNROLLED,)
+    if loop.mark.scalar and length < loop.mark.most:
+        return (BESIDE,)
+    return KEPT if loop.mark.kept else ()
+
+
 def is_not_unrolled(lines: Sequence[str]) -> bool:
     """Whether lines say that."""
     return (
