@@ -84,8 +84,8 @@ def not_unrolled(scop: Scop, loop: For, length: float) -> tuple[str, ...]:
 
 
 def plain_hints(scop: Scop, loop: For, length: float, *, divided: bool) -> tuple[str, ...]:
-    """The lines in front of a loop without a directive of OpenMP. length: how many iterations it may have. divided: each
-    has a divisor of its own."""
+    """The lines in front of a loop without a directive of OpenMP. length: how many iterations it may have. divided:
+    each has a divisor of its own."""
     if divided or takes_turns(scop, loop):
         return (UNROLLED,)
     if loop.mark.scalar and length < loop.mark.most:
