@@ -202,7 +202,7 @@ class SplitLoops(Struct, frozen=True):
 
 
 class GatherWindows(Struct, frozen=True):
-    """For vectors, as `UnrollLoops`."""
+    """For vectors, where no windows have become straight code by now."""
 
     name: ClassVar[str] = "gathered-windows"
     what: ClassVar[str] = (
@@ -297,9 +297,9 @@ def passes(options: Options) -> tuple[Pass, ...]:
         SetApart(),
         SplitLoops(),
         only(FoldLoops(), options.tile and options.parallel),
-        only(GatherWindows(), options.simd),
         only(UnrollLoops(), options.simd),
         UnskewLoops(straight=options.simd),
+        only(GatherWindows(), options.simd),
         only(FuseStraight(), options.simd and auto),
         MakeStrips(),
         DecideBands(),
