@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from scopt.diagnostics import ScoptError
 from scopt.ir.marked_schedule import RegisterTiling
-from scopt.poly.isl_utils import SET, compact, equalities
+from scopt.poly.isl_utils import IN, SET, compact, equalities
 
 Place = tuple[int, ...]
 
@@ -84,9 +84,10 @@ def pieces(
     rest = instances.subtract(steps).coalesce()
     before, after = _around(rest, steps, step, row, column)
     with_steps = free(steps, step)
-    everything = box(instances, ((row, row_origin, tiling.rows), (column, column_origin, tiling.columns)))
+    ranges = (row, row_origin, tiling.rows), (column, column_origin, tiling.columns)
+    everything = box(instances, ranges)
     all_tiles = free(cells, row, column)
-    whole = None if copied else _with_all_cells(cells, ((row, row_origin, tiling.rows), (column, column_origin, tiling.columns)))
+    whole = None if copied else _with_all_cells(cells, ranges)
     if whole is not None:
         lacking = all_tiles.subtract(whole)
     else:
@@ -109,24 +110,21 @@ def _with_all_cells(cells: isl.Set, ranges: Sequence[tuple[int, int, int]]) -> i
     if cells.n_basic_set() != 1:
         return None
     (piece,) = cells.get_basic_sets()
-    dimensions = [dimension for dimension, _, _ in ranges]
+    cell = [dimension for dimension, _, _ in ranges]
+    divisions = [piece.get_div(k) for k in range(piece.dim(isl.dim_type.div))]
+    if any(one.is_nan() or one.involves_dims(IN, dimension, 1) for one in divisions for dimension in cell):
+        return None
     result = isl.BasicSet.universe(cells.get_space())
     for constraint in piece.get_constraints():
-        moved = [factor for dimension in dimensions if (factor := constraint.get_coefficient_val(SET, dimension).to_python())]
-        if not moved:
-            result = result.add_constraint(constraint)
-            continue
-        if constraint.is_equality() or any(
-            constraint.get_coefficient_val(isl.dim_type.div, k).to_python() for k in range(constraint.dim(isl.dim_type.div))
-        ):
+        if constraint.is_equality() and any(constraint.involves_dims(SET, dimension, 1) for dimension in cell):
             return None
         for dimension, origin, size in ranges:
             factor = constraint.get_coefficient_val(SET, dimension).to_python()
-            at_origin = constraint.get_coefficient_val(SET, origin).to_python()
+            first = constraint.get_coefficient_val(SET, origin).to_python() + factor
             worst = constraint.get_constant_val().to_python() + min(factor * (size - 1), 0)
             constraint = (
                 constraint.set_coefficient_val(SET, dimension, isl.Val(0))
-                .set_coefficient_val(SET, origin, isl.Val(at_origin + factor))
+                .set_coefficient_val(SET, origin, isl.Val(first))
                 .set_constant_val(isl.Val(worst))
             )
         result = result.add_constraint(constraint)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from scopt.ir.expr import from_linear, linear, maximum, minimum, mirrored, names, scale, subtract
-from scopt.ir.nest import And, Block, Compare, Const, For, If, LoopNest, Max, Min, Name
+from scopt.ir.nest import And, Block, Compare, Condition, Const, For, If, LoopNest, Max, Min, Name
 from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Scop
 from scopt.ir.walks import used_names
@@ -107,10 +107,18 @@ def _parts(scop: Scop, loop: For, body: Block) -> Iterator[For | If]:
 
 
 def _up_to(loop: For, item: If) -> For | None:
-    """The loop over those iterations alone that meet a condition; None where that is more than one end."""
-    if loop.step != 1 or item.otherwise is not None or not isinstance(item.condition, Compare):
+    """The loop over those iterations alone that meet a condition; None where that is more than its ends."""
+    shorter: For | None = loop if loop.step == 1 and item.otherwise is None else None
+    for condition in item.condition.args if isinstance(item.condition, And) else (item.condition,):
+        shorter = _ending(shorter, condition) if shorter is not None else None
+    return shorter
+
+
+def _ending(loop: For, condition: Condition) -> For | None:
+    """The loop with the end that a condition says; None where it is none."""
+    if not isinstance(condition, Compare):
         return None
-    left, right, op = item.condition.left, item.condition.right, str(item.condition.op)
+    left, right, op = condition.left, condition.right, str(condition.op)
     if op in ("<", "<="):
         left, right, op = right, left, mirrored(op)
     if op not in (">", ">="):

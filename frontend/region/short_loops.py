@@ -28,8 +28,8 @@ def short_macros(region: Region, symbolic: Mapping[str, int], types: Mapping[str
 
 
 def with_short_loops(region: Region) -> Region:
-    """A marked region, with the values of the macros that say how often short loops run, but for those that all are short
-    in, as in small instances of programs; and with those of zero points."""
+    """A marked region, with the values of the macros that say how often short loops run, unless all are short, as in
+    small instances of programs; and with those of zero points."""
     short: set[str | None] = set()
     if not region.directives:
         short.update(short_macros(region, region.symbolic, region.types, FEW))

@@ -1,6 +1,6 @@
-"""Macros that are added to the factors of sums of products, as the zero points of quantized numbers are: `sum += (x[i] -
-ZERO) * w[i]`. How many bits such a factor takes, and whether processors have an instruction for the products, depends on
-the number."""
+"""Macros that are added to the factors of sums of products, as the zero points of quantized numbers are: `sum += (x[i]
+- ZERO) * w[i]`. How many bits such a factor takes, and whether processors have an instruction for the products, depends
+on the number."""
 
 from __future__ import annotations
 

@@ -95,12 +95,14 @@ class LinearSchedule(Struct, frozen=True, eq=False):
     prefix: linear rows outside the band (tile coordinates, which the point loops inside fix anyway, are left out), and
       what straight code inside of it holds still: ``q - 2 * j`` of a window.
       members: rows of the band's members. A statement with a member that isn't linear is absent. parts: the instances
-      of statements that straight code runs, in its order.
+      of statements that straight code runs, in its order. shifted: statements that a member shifts in each of these by
+      a constant of its own.
     """
 
     prefix: Mapping[str, tuple[Vector, ...]]
     members: Mapping[str, tuple[Vector, ...]]
     parts: Mapping[str, tuple[isl.Set, ...]] = field(default_factory=dict)
+    shifted: frozenset[str] = frozenset()
 
 
 def linear_schedule(scop: Scop, node: isl.ScheduleNode) -> LinearSchedule:
@@ -110,15 +112,18 @@ def linear_schedule(scop: Scop, node: isl.ScheduleNode) -> LinearSchedule:
     inside = _by_statement(partial)
     prefix: dict[str, tuple[Vector, ...]] = {}
     members: dict[str, tuple[Vector, ...]] = {}
+    parts, shifted = _straight_parts(node), set[str]()
     for statement in _statements(scop, node):
         above = _rows(outside, statement)
         own = [row for row in _rows(inside, statement) if row is not None]
+        if len(own) < len(inside) and statement.name in parts:
+            own = [row for row in _rows(inside, statement, alike=True) if row is not None]
+            shifted.add(statement.name)
         if len(own) == len(inside):
             prefix[statement.name], members[statement.name] = tuple(row for row in above if row is not None), tuple(own)
-    parts = _straight_parts(node)
     for name in parts.keys() & prefix.keys():
         prefix[name] += _still(parts[name])
-    return LinearSchedule(prefix, members, parts)
+    return LinearSchedule(prefix, members, parts, frozenset(shifted))
 
 
 def _straight_parts(node: isl.ScheduleNode) -> dict[str, tuple[isl.Set, ...]]:
@@ -169,10 +174,20 @@ def _by_statement(functions: isl.MultiUnionPwAff) -> list[dict[str, isl.PwAff]]:
     return found
 
 
-def _rows(functions: Sequence[Mapping[str, isl.PwAff]], statement: Statement) -> tuple[Vector | None, ...]:
-    """A row for each function, given by statement; None where it isn't linear."""
+def _rows(
+    functions: Sequence[Mapping[str, isl.PwAff]], statement: Statement, *, alike: bool = False
+) -> tuple[Vector | None, ...]:
+    """A row for each function, given by statement; None where it isn't linear. alike: where its pieces differ by
+    constants, it is what they have in common."""
     own = (one.get(statement.name) for one in functions)
-    return tuple(coefficients(piece) if piece is not None else None for piece in own)
+    return tuple(_row(piece, alike=alike) if piece is not None else None for piece in own)
+
+
+def _row(function: isl.PwAff, *, alike: bool) -> Vector | None:
+    if not alike:
+        return coefficients(function)
+    rows = {coefficients(aff.to_pw_aff()) for _, aff in function.get_pieces()}
+    return rows.pop() if len(rows) == 1 else None
 
 
 def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
@@ -337,7 +352,7 @@ def unskewed(
     An innermost loop may run over it instead of the member: both differ by a constant, and the loop reads better.
     """
     rows = schedule.members.get(statement)
-    if rows is None:
+    if rows is None or statement in schedule.shifted:
         return None
     outside = schedule.prefix[statement]
     direction = solve([*outside, *rows], [0] * len(outside) + [int(k == member) for k in range(len(rows))])

@@ -43,6 +43,7 @@ from scopt.scheduler.passes.fusion import Fusion, fuse_loops
 from scopt.scheduler.passes.lone_statements import lone_apart
 from scopt.scheduler.passes.nest_fusion import Costs, fuse_nests
 from scopt.scheduler.passes.pass_contracts import EVERYTHING, LEGAL, Fact, Pass, check_contract
+from scopt.scheduler.passes.scattering import gather_windows
 from scopt.scheduler.passes.sinking import sink_loops
 from scopt.scheduler.passes.splitting import split_loops
 from scopt.scheduler.passes.staging import stage_loops
@@ -200,6 +201,20 @@ class SplitLoops(Struct, frozen=True):
         return _with(schedule, split_loops(setting.scop, setting.dependences, schedule.tree, lacks))
 
 
+class GatherWindows(Struct, frozen=True):
+    """For vectors, where no windows have become straight code by now."""
+
+    name: ClassVar[str] = "gathered-windows"
+    what: ClassVar[str] = (
+        "a loop that adds to windows of cells that overlap goes over the cells, with the window as straight code"
+    )
+    needs: ClassVar[frozenset[Fact]] = EVERYTHING
+    keeps: ClassVar[frozenset[Fact]] = LEGAL
+
+    def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
+        return _with(schedule, gather_windows(setting, schedule.tree))
+
+
 class UnrollLoops(Struct, frozen=True):
     """For vectors. Loops that the user names stay loops."""
 
@@ -284,6 +299,7 @@ def passes(options: Options) -> tuple[Pass, ...]:
         only(FoldLoops(), options.tile and options.parallel),
         only(UnrollLoops(), options.simd),
         UnskewLoops(straight=options.simd),
+        only(GatherWindows(), options.simd),
         only(FuseStraight(), options.simd and auto),
         MakeStrips(),
         DecideBands(),
