@@ -27,8 +27,8 @@ def statement_text(
     kept: the loops of its body that gcc is asked not to write out."""
     generator = StatementGenerator(statement, call, printer, kept)
     text = str(generator._generate_stmt(statement.body)).rstrip("\n")
-    kept = (f"{name} = {generator.visit(statement.accesses[k].node)};" for k, name in call.kept)
-    return "\n".join((text, *kept))
+    given = (f"{name} = {generator.visit(statement.accesses[k].node)};" for k, name in call.kept)
+    return "\n".join((text, *given))
 
 
 def load_text(statement: Statement, load: Loaded, printer: ExprPrinter) -> str:

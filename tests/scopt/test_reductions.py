@@ -88,7 +88,7 @@ def test_forms(statement: str, expected: str) -> None:
         "if (x[i] > 0) s += 1; else s -= 1;",
         "if (x[i] > 0) { s += 1; x[i] = 0; }",
         "if (x[i] > 0) { s += 1; y[i] = s; }",
-        "if (x[i] > 0) { a[0] += 1; y[i] = 0; }",
+        "if (x[i] > 0) { a[0] += 1; y[0] = 0; }",
         "a[0] += x[i];",
         "a[0] = a[0] && b[i];",
         "a[0] <<= 1;",

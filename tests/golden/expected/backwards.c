@@ -45,7 +45,12 @@ void backwards(long n, double x[n], double y[n][n])
           y[i][j] = y[i][j] + x[n - j - 1];
       }
     }
-    for (long t1 = 2 - n; t1 < 1; t1++)
-      x[-t1] = x[1 - t1] * 0.5;
+    if (n >= 2) {
+      double x_0 = x[n - 1];
+      for (long t1 = 2 - n; t1 < 1; t1++) {
+        x[-t1] = x_0 * 0.5;
+        x_0 = x[-t1];
+      }
+    }
 #pragma endscop
 }
