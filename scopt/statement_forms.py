@@ -300,7 +300,10 @@ class Forms(Struct, frozen=True, eq=False):
             return True
         if form.name not in (CELLS, SIDE):
             return outcome.text is not None and self.is_shown(form)
-        lanes = outcome.jammed or any("vector" in gain.got for gain in outcome.gains)
+        given_up = self.scop.arrays.keys() - form.scop.arrays.keys()
+        changed = {one.name for one in self.scop.statements if any(a.array in given_up for a in one.accesses)}
+        vectors = [gain for gain in outcome.gains if "vector" in gain.got]
+        lanes = outcome.jammed or any(not changed or gain.statements & changed for gain in vectors)
         kernels = not all(map(is_math_declaration, outcome.definitions))
         # new arrays are for kernels alone
         return kernels or (lanes and not form.made.extents and (form.name == SIDE or self.is_for_sums(form)))
