@@ -17,7 +17,6 @@ from scopt.diagnostics import InputError, Remark
 from scopt.form_work import NotCarried
 from scopt.frontend.syntax.unit import Region
 from scopt.ir.decisions import Alternative
-from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
 from scopt.rewritten_scop import (
@@ -44,7 +43,6 @@ from scopt.scheduler.decisions.decider import Decider
 from scopt.scheduler.passes.expansion import Expansion
 from scopt.scheduler.passes.private_tables import Tabulated
 from scopt.stage_clock import Clock
-from scopt.tell.gains import Gain
 from scopt.tell.results import Outcome
 
 # Of a region's time, what forms may take that have come to nothing, before its statements are taken as they were read:
@@ -302,20 +300,13 @@ class Forms(Struct, frozen=True, eq=False):
             return True
         if form.name not in (CELLS, SIDE):
             return outcome.text is not None and self.is_shown(form)
-        lanes = outcome.jammed or any("vector" in gain.got for gain in self.gains_of(form, outcome))
+        given_up = self.scop.arrays.keys() - form.scop.arrays.keys()
+        changed = {one.name for one in self.scop.statements if any(a.array in given_up for a in one.accesses)}
+        vectors = [gain for gain in outcome.gains if "vector" in gain.got]
+        lanes = outcome.jammed or any(not changed or gain.statements & changed for gain in vectors)
         kernels = not all(map(is_math_declaration, outcome.definitions))
         # new arrays are for kernels alone
         return kernels or (lanes and not form.made.extents and (form.name == SIDE or self.is_for_sums(form)))
-
-    def gains_of(self, form: Form, outcome: Outcome) -> list[Gain]:
-        """What the loops with the statements got that a form has rewritten: others are the same without."""
-        before = {one.name: CPrinter().visit(one.body) for one in self.scop.statements}
-        changed = [one for one in form.scop.statements if before.get(one.name) != CPrinter().visit(one.body)]
-        around = (
-            [gain for gain in outcome.gains if gain.location.line <= statement.location.line][-1:]
-            for statement in changed
-        )
-        return [gain for one in around for gain in one]
 
     def is_for_sums(self, cells: Form) -> bool:
         """Whether all cells are such that sums run side by side: others are for kernels alone, and may keep rows from

@@ -258,7 +258,9 @@ def _outcome(work: Work) -> Outcome:
         epilogue=scop.epilogue,
         baked=scop.baked,
         idle=_is_idle(scop, made),
-        jammed=any(isinstance(item, For) and item.mark.jammed for item in items(made.nest.body)),
+        jammed=any(
+            isinstance(item, For) and item.mark.jammed and not item.mark.beside for item in items(made.nest.body)
+        ),
     )
 
 

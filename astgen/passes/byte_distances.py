@@ -34,7 +34,7 @@ def _inside(value: ir.Node) -> ir.Node | None:
     """What an expression is the absolute value of."""
     match value:
         case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[inner])) if name in _ABSOLUTE:
-            return inner
+            return inner if isinstance(inner, ir.Node) else None
         case ir.TernaryOp(cond=ir.BinaryOp(op=op, left=inner, right=ir.Constant(value="0")), iftrue=one, iffalse=other):
             below, above = (one, other) if op in ("<", "<=") else (other, one)
             if op not in ("<", "<=", ">", ">=") or not isinstance(below, ir.UnaryOp) or below.op != "-":

@@ -38,11 +38,11 @@ def whole_blocks(
         key = isl.UnionMap.from_multi_union_pw_aff(outside(node)).intersect_domain(domain).flat_range_product(key)
     lacking = union_of_sets(_lacking(part, lane, first, count) for part in sets_of(domain))
     whole = domain.subtract(key.intersect_range(lacking.apply(key)).domain()).coalesce()
-    plain = union_of_sets(_complete(part, lane, first, count) for part in sets_of(domain))
+    plain = union_of_sets(complete(part, lane, first, count) for part in sets_of(domain))
     return plain if plain.is_equal(whole) else whole
 
 
-def _complete(part: isl.Set, lane: isl.UnionPwAff, first: isl.Aff, count: int) -> isl.Set:
+def complete(part: isl.Set, lane: isl.UnionPwAff, first: isl.Aff, count: int) -> isl.Set:
     """The instances of a statement that all rows of their block have: of several bounds of the rows each holds for the
     whole block, where subtracting what lacks makes a case of each."""
     found = part

@@ -11,13 +11,14 @@ from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import Mark, StripMark, Strips
 from scopt.ir.nest import LoopMark
-from scopt.ir.scop import Scop
+from scopt.ir.scop import Dependences, Scop
 from scopt.machine.batch_costs import batch_lanes
 from scopt.machine.costs import least_strip_rows, strip_bytes, strip_rows
 from scopt.options import Options
 from scopt.poly import trees
-from scopt.poly.isl_utils import sets_of, union_of_sets
+from scopt.poly.isl_utils import sets_of, union_of_maps, union_of_sets
 from scopt.poly.set_pieces import in_sequence, marked
+from scopt.scheduler.decisions.ragged_rows import Ragged, has_steps, ragged
 from scopt.scheduler.decisions.strip_blocks import divided, peeled, peeled_inside, whole_blocks
 from scopt.scheduler.decisions.strip_places import Places
 from scopt.scheduler.decisions.strip_references import bytes_a_row, first_row
@@ -39,7 +40,7 @@ class Rows(Struct, frozen=True, eq=False):
     arrays are; 0: strips are vectors, but for ends: statements that run in order for the rows of a strip. along:
     statements of loops that carry nothing, which stay vector loops along each of these rows. parallel: no dependence
     leads from row to row; else one does, from what stands behind the loops along the rows. batch: rows are small
-    problems, as many as a vector has lanes."""
+    problems, as many as a vector has lanes. ragged: of rows beside each other that begin or end at different steps."""
 
     nodes: tuple[isl.ScheduleNode, ...]
     members: tuple[int, ...]
@@ -54,6 +55,7 @@ class Rows(Struct, frozen=True, eq=False):
     alone: bool = False
     ends: frozenset[str] = frozenset()
     batch: bool = False
+    ragged: Ragged | None = None
 
     @property
     def domain(self) -> isl.UnionSet:
@@ -61,6 +63,8 @@ class Rows(Struct, frozen=True, eq=False):
 
     def blocks(self, count: int = 0) -> isl.UnionSet:
         """The instances of whole blocks of so many rows; 0: of those that are written out beside each other."""
+        if self.ragged is not None and not count:
+            return self.ragged.blocks
         partial = self.nodes[0].band_get_partial_schedule()
         around = [partial.get_at(member) for member in self.outer]
         return whole_blocks(
@@ -96,6 +100,22 @@ def stays_in_caches(scop: Scop, options: Options, rows: Rows) -> bool:
 def _bytes_a_row(scop: Scop, rows: Rows) -> int:
     estimates = {p.name: p.estimate for p in scop.parameters}
     return sum(bytes_a_row(scop.arrays[one.array], one, estimates) for one in rows.places.buffers)
+
+
+def stays_in_buffers(deps: Dependences, rows: Rows) -> bool:
+    """Whether strips write an array that need not get to memory but in the last of several runs, since nothing else
+    reads it: rows where they are would bring it there each time."""
+    node = rows.nodes[0]
+    if not node.get_schedule_depth():
+        return False
+    domain = node.get_domain()
+    for buffer in rows.places.buffers:
+        flows = [one.relation for one in deps.select("flow") if one.array == buffer.array]
+        values = union_of_maps(flows).intersect_domain(domain)
+        inside = values.intersect_range(domain).eq_at_multi_union_pw_aff(outside(node))
+        if not values.is_empty() and values.is_subset(inside):
+            return True
+    return False
 
 
 def is_left(scop: Scop, rows: Rows) -> bool:
@@ -227,15 +247,19 @@ class StripBuilder(Struct, frozen=True, eq=False):
         inner = trees.read(node.child(0))
         if not rows.together or rows.alone:
             return self.lanes(trees.nested(others, inner), lane, rows)
-        tree = trees.nested(others[:-1], peeled(trees.nested(others[-1:], peeled_inside(inner))))
+        tree = beside_tree(others, inner)
         if rows.together == 1 and not rows.along:
             return trees.build(tree)
+        if rows.ragged is not None and rows.together > 1:
+            tree = rows.ragged.parted(tree)
         return self.lanes(tree, lane, rows)
 
     def lanes(self, tree: trees.Tree, lane: isl.UnionPwAff, rows: Rows) -> isl.Schedule:
         """The tree with a loop over the rows around each of its statements, or sequences of them: a vector loop, or
         one that is written out."""
         match tree:
+            case trees.Band(partial, body) if rows.ragged is not None and rows.ragged.is_single(tree):
+                return _row_by_row(trees.build(tree), lane)
             case trees.Band(partial, body) if not trees.has_bands(body) and rows.along.issuperset(_statements(tree)):
                 return self.along_rows(trees.build(body), partial, lane, rows.places.temporaries)
             case trees.Band(partial, body):
@@ -314,6 +338,34 @@ class StripBuilder(Struct, frozen=True, eq=False):
         names = {str(part.get_tuple_name()) for part in sets_of(tree.get_domain())}
         inside = {access.array for name in names for access in self.scop.statement(name).accesses}
         return (one for one in arrays if one in inside)
+
+
+def with_blocks(rows: Rows) -> Rows | None:
+    """Rows that are written out beside each other, if there are blocks of them that share steps along the rows."""
+    node, member = rows.nodes[0], rows.members[0]
+    partial, members = node.band_get_partial_schedule(), range(node.band_n_member())
+    tree = beside_tree(
+        [partial.get_at(k) for k in members if k != member and k not in rows.outer], trees.read(node.child(0))
+    )
+    if has_steps(tree, rows.blocks()):
+        return rows
+    if rows.outer or rows.along:
+        return None
+    first = first_row(rows.lane.intersect_domain(rows.domain))
+    found = ragged(node, tree, rows.domain, rows.lane, first, rows.together)
+    return replace(rows, ragged=found) if found is not None else None
+
+
+def beside_tree(others: Sequence[isl.UnionPwAff], inner: trees.Tree) -> trees.Tree:
+    """What a row does that is written out beside others. others: its band's members but for the one over the rows."""
+    return trees.nested(others[:-1], peeled(trees.nested(others[-1:], peeled_inside(inner))))
+
+
+def _row_by_row(inner: isl.Schedule, lane: isl.UnionPwAff) -> isl.Schedule:
+    """Loops of rows, one after the other, each with a text of its own: scalars of rows have numbers for subscripts."""
+    own = isl.MultiUnionPwAff.from_union_pw_aff(lane.intersect_domain(inner.get_domain()))
+    band = inner.insert_partial_schedule(own).get_root().child(0)
+    return band.band_member_set_ast_loop_type(0, isl.ast_loop_type.unroll).get_schedule()
 
 
 def _together(parts: Sequence[trees.Tree]) -> trees.Tree:

@@ -21,7 +21,7 @@ from scopt.ir.scop import Dependences, Scop
 from scopt.machine.costs import thread_limit
 from scopt.options import Options
 from scopt.poly.bands import Ordered, distances, with_properties_below, zero
-from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, union_of_maps, union_of_sets, walk
+from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, union_of_sets, walk
 from scopt.poly.row_buffers import is_short
 from scopt.poly.set_pieces import in_sequence
 from scopt.scheduler.decisions.arbiter import arbitrate
@@ -32,7 +32,15 @@ from scopt.scheduler.decisions.jam import jam_of
 from scopt.scheduler.decisions.long_strips import strip_of_lines
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.shared_loops import has_few
-from scopt.scheduler.decisions.strip_building import Rows, StripBuilder, is_left, rows_of_strip, stays_in_caches
+from scopt.scheduler.decisions.strip_building import (
+    Rows,
+    StripBuilder,
+    is_left,
+    rows_of_strip,
+    stays_in_buffers,
+    stays_in_caches,
+    with_blocks,
+)
 from scopt.scheduler.decisions.strip_chains import Chains
 from scopt.scheduler.decisions.strip_claims import (
     alone_claim,
@@ -151,7 +159,7 @@ class _Builder(Struct):
                 made.append(self.tree(node))
                 continue
             # joined, rows would have no loops around them for threads to share
-            joins = rows.parallel and not (rows.alone or rows.outer)
+            joins = rows.parallel and not (rows.alone or rows.outer or rows.ragged)
             while rest and joins and (longer := self.joined(rows, rest[0])) is not None:
                 rows = longer
                 rest.pop(0)
@@ -162,8 +170,10 @@ class _Builder(Struct):
 
     def start(self, node: isl.ScheduleNode, *, inside: bool = False) -> Rows | None:
         """A nest that is a recurrence along rows, if strips of its rows are the best that can become of it."""
-        if inside and (node.band_n_member() > 1 or node.band_member_get_coincident(0)):
+        if inside and node.band_n_member() > 1:
             return None
+        if inside and node.band_member_get_coincident(0):
+            return self.beside(node)
         band = Band(self.setting, node, inside or not self.options.parallel)
         offers: list[tuple[Claim, Rows | None]] = []
         longest, members = 0, list(row_members(node))
@@ -191,7 +201,7 @@ class _Builder(Struct):
                 offers.append(
                     (alone_claim(band, alone, member, self.chains.waiting(band.work, node, alone.along)), alone)
                 )
-            slower = rows is not None and self.stays_in_buffers(rows)
+            slower = rows is not None and stays_in_buffers(self.deps, rows)
             gains = whole and not slower and may_gain(band, member, steps)
             rows = self.rows_together(band, node, member, steps) if gains else None
             if rows is not None and own_scalars(self.scop, along) <= frozenset(rows.places.temporaries):
@@ -217,6 +227,22 @@ class _Builder(Struct):
         if chosen is not None or choice.given_up:
             self.choices[choice.statements] = choice
         return chosen
+
+    def beside(self, node: isl.ScheduleNode) -> Rows | None:
+        """The rows of a loop inside of one that carries nothing, if it is best that they are written out beside each
+        other: that takes neither threads nor buffers."""
+        steps = self.chains.below(node, 0, whole=True) if self.chains.longest(node, 0) else {}
+        band = Band(self.setting, node, True)
+        rows = self.rows_together(band, node, 0, steps) if steps and may_gain(band, 0, steps) else None
+        if rows is None:
+            return None
+        together = together_claim(band, rows, 0, max(steps.values()))
+        offers = [together, in_order(band, max(steps.values()), together.lanes)]
+        taken, choice = arbitrate(band, offers, self.setting.decider, ROWS)
+        if taken is not together:
+            return None
+        self.choices[choice.statements] = choice
+        return replace(rows, parallel=False)
 
     def rows_across(self, node: isl.ScheduleNode, member: int) -> Rows | None:
         """The rows that a member walks through; None if strips of them can't be made, or if they need neither buffers
@@ -279,7 +305,7 @@ class _Builder(Struct):
         parallel = bool(node.band_member_get_coincident(member))
         rows = self.around(band, member)(rows)
         rows = replace(rows, together=rows_together(band, rows, member), parallel=parallel)
-        return rows if gains_beside(band, steps, rows.together) and not rows.blocks().is_empty() else None
+        return with_blocks(rows) if gains_beside(band, steps, rows.together) else None
 
     def rows_with_ends(self, node: isl.ScheduleNode) -> Rows | None:
         """The rows that a loop walks through, if nothing leads from row to row but from, and to, statements that stand
@@ -300,19 +326,6 @@ class _Builder(Struct):
             return None
         rows = replace(rows, parallel=False)
         return rows if self.building.keeps_order(rows, self.dependences.must) else None
-
-    def stays_in_buffers(self, rows: Rows) -> bool:
-        """Whether strips write an array that need not get to memory but in the last of several runs, since nothing else
-        reads it: rows where they are would bring it there each time."""
-        node = rows.nodes[0]
-        if not node.get_schedule_depth():
-            return False
-        for buffer in rows.places.buffers:
-            flows = [one.relation for one in self.deps.select("flow") if one.array == buffer.array]
-            values = union_of_maps(flows).intersect_domain(node.get_domain())
-            if not values.is_empty() and values.is_subset(self.inside(values, node, node.get_domain())):
-                return True
-        return False
 
     def crossing(self, node: isl.ScheduleNode) -> frozenset[str] | None:
         """The statements that something leads from and to, from row to row of a band's; None if some of them stand in

@@ -29,13 +29,14 @@ class Gain(Struct, frozen=True):
 
     location: of the loop. number: of the loop among all `for` loops of its function, in textual order, from 1.
       iterator: its name.
-    got: those of `WHAT` that all its statements got.
+    got: those of `WHAT` that all its statements got. statements: their names.
     """
 
     location: Location
     number: int
     iterator: str
     got: tuple[str, ...]
+    statements: frozenset[str] = frozenset()
 
 
 def gains(scop: Scop, region: Region, marked: MarkedSchedule, nest: LoopNest) -> tuple[Gain, ...]:
@@ -54,7 +55,8 @@ def gains(scop: Scop, region: Region, marked: MarkedSchedule, nest: LoopNest) ->
             place = Location(loop.coord.file, loop.coord.line, loop.coord.column or 0)
             # Where a macro's value stands in its place, the region's loops are others, at the same places.
             number = 1 + next(k for k, other in enumerate(loops) if other.coord is loop.coord)
-            found.append(Gain(place, number, loop_iterator(loop) or "?", tuple(what for what in WHAT if what in kept)))
+            words = tuple(what for what in WHAT if what in kept)
+            found.append(Gain(place, number, loop_iterator(loop) or "?", words, frozenset(inside)))
     return tuple(found)
 
 

@@ -137,6 +137,26 @@ CUT_OFF = """
       for (int k = 0; k < MOST; k++) s = s * B[j][k] / 4 + C[i - j][k];
       A[i][j] = s;
     }"""
+RAGGED = """
+  for (i = 0; i < n; i++) {
+    T s = 0;
+    for (j = i; j < m - i / 4; j++) s = s / 2 + B[i][j] * C[1][j - i];
+    x[i] = s;
+  }"""
+IN_FRAMES = """
+  for (int f = 0; f < m; f++) {
+    T t[34];
+    for (i = 0; i < n; i++) {
+      T s = 0;
+      for (j = i; j < MOST; j++) s = s / 2 + B[f][j] * B[f][j - i];
+      t[i] = s;
+    }
+    for (int k = 1; k < n; k++) {
+      T s = t[k];
+      for (int q = 1; q < k; q++) s += A[f][q] * t[k - q] / 8;
+      A[f][k] = s;
+    }
+  }"""
 CASES = {
     "prefix sums": (PREFIX_SUMS, "double"),
     "sums in scalars": (IN_SCALARS, "float"),
@@ -153,6 +173,8 @@ CASES = {
     "cut off": (CUT_OFF, "double"),
     "standardized": (STANDARDIZED, "float"),
     "integers": (BACKWARD, "int"),
+    "rows that begin and end at different steps": (RAGGED, "double"),
+    "inside of a loop that threads share": (IN_FRAMES, "float"),
 }
 FLAGS = ("-O2", "-ffp-contract=off", "-fwrapv", "-fopenmp", "-w")
 
