@@ -92,7 +92,7 @@ AtWork = Callable[[Form, Decider], Outcome]
 
 class Forms(Struct, frozen=True, eq=False):
     """The forms of one region. scop, deps: as they were read. fixed: there is a schedule of the user's, which may be
-    one of the statements as they are. started: of `time.process_time`."""
+    one of the statements as they are. started: of `time.process_time`. shown: what `is_shown` has found out."""
 
     region: Region
     scop: Scop
@@ -102,6 +102,7 @@ class Forms(Struct, frozen=True, eq=False):
     clock: Clock
     watch: Watch
     started: float = field(default_factory=time.process_time)
+    shown: list[tuple[Form, bool]] = field(default_factory=list)
 
     def outcome(self, at_work: AtWork, decider: Decider) -> Outcome:
         """Of the form that is taken. Raises InputError."""
@@ -315,6 +316,14 @@ class Forms(Struct, frozen=True, eq=False):
         return made is not None and same_statements(made.scop, cells.scop)
 
     def is_shown(self, form: Form) -> bool:
+        """Whether a form is shown to be the same computation, where that is asked for; found out once."""
+        known = next((found for one, found in self.shown if one is form), None)
+        if known is None:
+            known = self.shows(form)
+            self.shown.append((form, known))
+        return known
+
+    def shows(self, form: Form) -> bool:
         if self.options.verify != "full" or form.made is None:
             return True
         counted = form.name in (TABLES, TOTALS)

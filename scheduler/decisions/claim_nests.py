@@ -54,7 +54,8 @@ class ParallelNest(Struct, frozen=True):
             private = private_for(band.setting, node, 0)
             tiles = _tiles(band, node, shared=True)
             size = tiles.first if tiles is not None else 1
-            collapse = 1 if reductions else collapsed_loops(band.setting, node, 0, band.work.trips[member], size)
+            alone = bool(reductions) or (tiles is not None and not tiles.second)
+            collapse = 1 if alone else collapsed_loops(band.setting, node, 0, band.work.trips[member], size)
             node = _below(build, tiles.node if tiles is not None else node, 1 if tiles is not None else 0, True)
             if tiles is not None and tiles.loops is not None and not reductions:
                 node = build.keep_in_panels(band, node, tiles.loops)
@@ -193,11 +194,12 @@ def _no_wavefronts(band: Band) -> str | None:
 
 class _Tiles(Struct, frozen=True, eq=False):
     """A tiled band: the band of the tile loops. loops: None where not all members are tiled.
-    first: the size along the outermost loop."""
+    first: the size along the outermost loop. second: whether the next loop is one of tiles along the second member."""
 
     node: isl.ScheduleNode
     loops: TiledLoops | None
     first: int
+    second: bool = True
 
 
 def _tiles(band: Band, node: isl.ScheduleNode, *, shared: bool) -> _Tiles | None:
@@ -224,7 +226,7 @@ def _tiles(band: Band, node: isl.ScheduleNode, *, shared: bool) -> _Tiles | None
         return None
     first = sizes[0] if kept[0] == 0 else 1
     if len(kept) < band.width:
-        return _Tiles(tiled_along(node, {k: sizes[k] for k in kept}), None, first)
+        return _Tiles(tiled_along(node, {k: sizes[k] for k in kept}), None, first, kept[1:2] == [1])
     loops = TiledLoops(schedule, node.band_get_partial_schedule(), tuple(sizes))
     return _Tiles(tiled(node, sizes, scaled=True), loops, first)
 

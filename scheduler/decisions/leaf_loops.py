@@ -41,6 +41,9 @@ _LONGER = 2
 # Of a band without tiles whose parallel loop may have few iterations: a vector loop, and two around it.
 _DEEP = 3
 
+# Loops that threads may share out together.
+_PAIR = 2
+
 
 class LeafLoops(Struct, frozen=True, eq=False):
     """Carries out one plan. shape: of the tiles of wavefronts; None: they are cut along the members.
@@ -66,8 +69,11 @@ class LeafLoops(Struct, frozen=True, eq=False):
             deep = width >= _DEEP or (plan.tile and plan.tile_vector)
             sums = plan.threads or of.deps.reductions  # the next loop might need copies that this one doesn't
             if plan.parallel == 0 and deep and not (plan.skew or sums):
-                size = default_sizes(of, node, plan)[0] if plan.tile else 1
-                collapse = collapsed_loops(of, node, 0, Work.of(of.scop, of.options.machine, node).trips[0], size)
+                sizes = default_sizes(of, node, plan)[:2] if plan.tile else (1, 1)
+                trips = Work.of(of.scop, of.options.machine, node).trips
+                # a loop of one tile is no loop, and the next one perhaps carries something
+                if width < _PAIR or trips[1] > sizes[1]:
+                    collapse = collapsed_loops(of, node, 0, trips[0], sizes[0])
             private = (
                 private_for_wavefront(of, node, plan.diagonal) if plan.skew else private_for(of, node, plan.parallel)
             )

@@ -56,6 +56,16 @@ def test_few_iterations_or_nobody_knows_how_many(body: str) -> None:
     assert "collapse" not in optimize(source_of(body, many)).text.decode()
 
 
+def test_a_loop_of_one_tile_is_none_to_share_out() -> None:
+    """The next one inside of it carries something."""
+    body = """for (t = 0; t < l; t++) for (k = 10; k >= 1; k--) for (j = 1; j < 10; j++) for (i = 1; i < n; i++) {
+      a[k][j][i] = 0.4f + 0.1f * a[k][j][i];
+      b[k][j][i] = 0.4f * a[k + 1][j][i] + 0.1f * b[k][j][i]; }"""
+    sizes = "int n, int l, float a[12][11][37], float b[12][11][37]"
+    made = optimize(source_of(body, sizes), Options(eager=True))
+    assert "schedule.simplified" not in {remark.id for remark in made.remarks}
+
+
 def test_sums_over_rows_are_not_shared_out() -> None:
     """The loop inside carries something."""
     body = "for (i = 0; i < n; i++) for (j = 1; j < m; j++) for (k = 0; k < l; k++) b[i][j][k] += b[i][j - 1][k];"
