@@ -38,7 +38,7 @@ from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.exchanging import with_exchanges
 from scopt.astgen.passes.gathering import with_records_apart
-from scopt.astgen.passes.kept_loops import with_kept_loops
+from scopt.astgen.passes.kept_loops import with_kept_loops, with_plain_sums
 from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.lengths import with_constant_lengths
 from scopt.astgen.passes.masking import with_masks
@@ -330,7 +330,7 @@ def _common_reads(program: Program, setting: Setting) -> Program:
 
 
 def _records_apart(program: Program, setting: Setting) -> Program:
-    nest = with_records_apart(program.scop, program.nest, setting.options.machine)
+    nest = with_records_apart(program.scop, with_plain_sums(program.scop, program.nest), setting.options.machine)
     return replace(program, nest=nest) if setting.options.simd and not setting.wishes else program
 
 
