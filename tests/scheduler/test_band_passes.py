@@ -183,6 +183,16 @@ def test_rows_of_solves_inside_of_a_loop_run_beside_each_other(size: int, shapes
     assert len(blocks) == len(shapes)
 
 
+def test_sweeps_leave_borders_behind() -> None:
+    """What could be a vector loop doesn't share the band of what waits for itself."""
+    body = (
+        "for (t = 0; t < m; t++) { for (j = 0; j < n; j++) A[0][j] = A[1][j];"
+        " for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) A[i][j] = (A[i - 1][j] + A[i][j - 1] + A[i + 1][j]) / 3; }"
+    )
+    found = scheduled(scop_of(body, "int n, int m, double A[300][300]"), scheduler="pluto")
+    assert [(shape.interleave, len(shape.statements)) for shape in found.shapes] == [(True, 1)]
+
+
 def test_only_outermost_wavefronts_have_shapes() -> None:
     """A band inside of a sequential loop has short wavefronts:
     interleaving its points would cost more than it hides."""
