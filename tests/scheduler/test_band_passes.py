@@ -185,11 +185,12 @@ def test_rows_of_solves_inside_of_a_loop_run_beside_each_other(size: int, shapes
 
 def test_sweeps_leave_borders_behind() -> None:
     """What could be a vector loop doesn't share the band of what waits for itself."""
-    body = (
-        "for (t = 0; t < m; t++) { for (j = 0; j < n; j++) A[0][j] = A[1][j];"
-        " for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) A[i][j] = (A[i - 1][j] + A[i][j - 1] + A[i + 1][j]) / 3; }"
-    )
-    found = scheduled(scop_of(body, "int n, int m, double A[300][300]"), scheduler="pluto")
+    body = """for (t = 0; t < m; t++) {
+      for (j = 0; j < n; j++) A[0][j] = A[1][j];
+      for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++)
+        A[i][j] = (B[i][j] * A[i - 1][j] + C[i][j] * A[i][j - 1] + A[i + 1][j]) / 3; }"""
+    cells = ", ".join(f"double {name}[300][300]" for name in "ABC")
+    found = scheduled(scop_of(body, f"int n, int m, {cells}"), scheduler="pluto")
     assert [(shape.interleave, len(shape.statements)) for shape in found.shapes] == [(True, 1)]
 
 
