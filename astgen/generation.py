@@ -242,8 +242,7 @@ def _short_strips(program: Program, setting: Setting) -> Program:
 
 def _constant_lengths(program: Program, setting: Setting) -> Program:
     buffered, lowered, marked = program.buffered, program.lowered, program.marked
-    beside = any(shape.interleave for shape in marked.shapes)
-    if not (lowered.made or marked.strips or marked.packed or beside):
+    if not (lowered.made or marked.strips or marked.packed or any(one.interleave for one in marked.shapes)):
         return program
     # statements that copy tiles, which lack cells anyway, or panels, which takes little of the time
     copies = buffered.made - buffered.packed if buffered.packed else frozenset()

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import TileShape
-from scopt.machine.costs import jam_rows, vector_gain
+from scopt.machine.costs import LEAST_CHAIN, jam_rows, vector_gain
 from scopt.poly.bands import active, distances, nonnegative
 from scopt.scheduler.decisions.claim_loops import across_cycles, innermost_cycles, moving_lines, plan_sizes, tile_box
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
@@ -75,6 +75,17 @@ class Wavefronts(Struct, frozen=True):
         cycles = _cycles(band, plan, kernels_of, overlapped=overlaps)
         whole = partial(_whole, band, plan, kernels_of, overlaps)
         return Claim(self.name, _words(plan), cycles, make, plan.order[1], vectors, notes=notes, whole=whole)
+
+
+def waits_for_itself(setting: Setting, node: isl.ScheduleNode) -> bool:
+    """Whether instances of a leaf band inside of other loops wait for each other for so long that rows beside each
+    other are worth more than anything else that could become of it."""
+    band = Band(setting, node, parallel_above=False)
+    if band.width < _SWEEPS - 1 or not (setting.options.tile and node.band_get_permutable()):
+        return False
+    plan = setting.planner.planned(band.facts, parallel_above=False)
+    long = band.work.chained() >= LEAST_CHAIN * band.work.instances()
+    return long and plan.skew and plan.serial and _overlaps(band, plan)
 
 
 def shape_for(setting: Setting, node: isl.ScheduleNode) -> TileShape:

@@ -21,6 +21,7 @@ from scopt.poly.bands import with_properties, with_properties_below
 from scopt.poly.source_loops import source_loops
 from scopt.scheduler.decisions.arbiter import decide
 from scopt.scheduler.decisions.band_costs import Work
+from scopt.scheduler.decisions.claim_wavefronts import waits_for_itself
 from scopt.scheduler.decisions.claims import Band
 from scopt.scheduler.decisions.decider import Decider
 from scopt.scheduler.decisions.lane_mates import spoils_lanes
@@ -37,7 +38,7 @@ from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.shared_parts import is_short_nest, shares_more
 from scopt.scheduler.decisions.strips import has_inner_strips, with_strips
 from scopt.scheduler.passes.band_walk import OF_LEAVES, decided
-from scopt.scheduler.passes.distribution import set_apart
+from scopt.scheduler.passes.distribution import set_apart, sweeps_apart
 from scopt.scheduler.passes.folding import fold_loops
 from scopt.scheduler.passes.fusion import Fusion, fuse_loops
 from scopt.scheduler.passes.lone_statements import lone_apart
@@ -178,12 +179,16 @@ class FuseStraight(Struct, frozen=True):
 
 class SetApart(Struct, frozen=True):
     name: ClassVar[str] = "loops-set-apart"
-    what: ClassVar[str] = "what writes cells that only data name gets a loop of its own"
+    what: ClassVar[str] = "what writes cells that only data name, or waits for itself, gets loops of its own"
     needs: ClassVar[frozenset[Fact]] = EVERYTHING
     keeps: ClassVar[frozenset[Fact]] = LEGAL
 
     def run(self, schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
-        return _with(schedule, set_apart(setting.scop, setting.dependences, schedule.tree))
+        def waits(node: isl.ScheduleNode) -> bool:
+            return waits_for_itself(setting, node)
+
+        tree = set_apart(setting.scop, setting.dependences, schedule.tree)
+        return _with(schedule, sweeps_apart(setting.scop, setting.dependences, tree, waits))
 
 
 class SplitLoops(Struct, frozen=True):

@@ -108,3 +108,9 @@ def test_the_same_instances_in_the_same_order(
     assert sum(isinstance(item, For) for item in items(result)) <= 2 * sum(
         isinstance(item, For) for item in items(block)
     )
+
+
+def test_rows_beside_each_other_get_a_constant_length_without_being_a_vector_loop() -> None:
+    (choice,) = made(row(T, TILE.upper, LoopMark(scalar=True, most=24)))
+    assert isinstance(choice, If)
+    assert made(row(T, TILE.upper, LoopMark(scalar=True))) == (row(T, TILE.upper, LoopMark(scalar=True)),)

@@ -165,6 +165,35 @@ def test_every_name_that_options_take_is_a_scheduler() -> None:
     assert tuple(REGISTRY) == SCHEDULERS
 
 
+SOLVES = """for (t = 0; t < m; t++) {
+  for (i = 1; i < n; i++) for (j = 1; j < n; j++)
+    A[i][j] = (A[i][j] - B[i][j] * A[i - 1][j] - C[i][j] * A[i][j - 1]) / 3;
+  for (i = n - 2; i >= 0; i--) for (j = n - 2; j >= 0; j--)
+    A[i][j] = A[i][j] - B[i][j] * A[i + 1][j] - C[i][j] * A[i][j + 1]; }"""
+
+
+@pytest.mark.parametrize(("size", "shapes"), [(300, [True, True]), (512, [])])
+def test_rows_of_solves_inside_of_a_loop_run_beside_each_other(size: int, shapes: list[bool]) -> None:
+    """Unless they lie so that the first cache keeps few of their lines."""
+    cells = ", ".join(f"double {name}[{size}][{size}]" for name in "ABC")
+    found = scheduled(scop_of(SOLVES, f"int n, int m, {cells}"), scheduler="pluto")
+    assert [shape.interleave for shape in found.shapes] == shapes
+    blocks = [mark for _, mark, _ in loops(found) if mark.scalar]
+    assert all(mark.most > 1 for mark in blocks)
+    assert len(blocks) == len(shapes)
+
+
+def test_sweeps_leave_borders_behind() -> None:
+    """What could be a vector loop doesn't share the band of what waits for itself."""
+    body = """for (t = 0; t < m; t++) {
+      for (j = 0; j < n; j++) A[0][j] = A[1][j];
+      for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++)
+        A[i][j] = (B[i][j] * A[i - 1][j] + C[i][j] * A[i][j - 1] + A[i + 1][j]) / 3; }"""
+    cells = ", ".join(f"double {name}[300][300]" for name in "ABC")
+    found = scheduled(scop_of(body, f"int n, int m, {cells}"), scheduler="pluto")
+    assert [(shape.interleave, len(shape.statements)) for shape in found.shapes] == [(True, 1)]
+
+
 def test_only_outermost_wavefronts_have_shapes() -> None:
     """A band inside of a sequential loop has short wavefronts:
     interleaving its points would cost more than it hides."""
