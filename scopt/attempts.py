@@ -316,8 +316,8 @@ def _once(work: Work, scheduler: Scheduler, deps: Dependences, options: Options)
 def _by_bodies(work: Work, scheduler: Scheduler, deps: Dependences, options: Options) -> ScheduleResult | None:
     """The scheduler's answer where what hands on scalars is one statement; None where nothing does, or where an
     influence names statements."""
-    if not _is_free(work, options) or (grouping := with_bodies(work.scop, deps)) is None:
-        return None
+    if work.tables or not _is_free(work, options) or (grouping := with_bodies(work.scop, deps)) is None:
+        return None  # what is added to tables binds loops in a way of its own
     made = scheduler.schedule(grouping.scop, grouping.deps, options)
     tree = grouping.expanded(made.tree)
     return None if tree is None else replace(made, tree=tree)

@@ -24,11 +24,13 @@ _BAND = isl.schedule_node_type.band
 
 def with_bodies(scop: Scop, deps: Dependences) -> Grouping | None:
     """The SCoP with compounds for such statements; None if it has none."""
+    # what a compound adds up isn't seen any more: loops that need copies for that would seem as good as others
+    summing = {name for one in deps.reductions for name in (one.source, one.sink)}
     found = [
         _innermost(scop.schedule.intersect_domain(_domain(scop, part)).get_root())
         for names in _bodies(scop.schedule.get_root())
         for part in _tied(scop, deps, names)
-        if len(part) > 1
+        if len(part) > 1 and summing.isdisjoint(part) and _keeps_to_itself(scop, part)
     ]
     return grouped(scop, deps, found) if found else None
 
@@ -40,6 +42,15 @@ def _bodies(node: isl.ScheduleNode) -> Iterator[list[str]]:
         return
     for position in range(node.n_children()):
         yield from _bodies(node.child(position))
+
+
+def _keeps_to_itself(scop: Scop, names: tuple[str, ...]) -> bool:
+    """Whether no other statement uses private arrays that these do: what is private isn't seen of a compound."""
+    inside, outside = (
+        {access.array for one in scop.statements if (one.name in names) is own for access in one.accesses}
+        for own in (True, False)
+    )
+    return not any(scop.arrays[name].private for name in inside & outside)
 
 
 def _domain(scop: Scop, names: tuple[str, ...]) -> isl.UnionSet:
