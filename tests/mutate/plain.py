@@ -227,6 +227,18 @@ STEPPED = marked(
     ((1, 1), (4, 9), (37, 41)),
 )
 
+# A loop in order, whose iterations hand cells on in variables.
+HANDED = marked(
+    "handed",
+    (Operand("x", "m + 2"), Operand("y", "m + 2")),
+    """
+  for (int j = 1; j < m; j++) {
+    x[j] = y[j - 1] * 0.5 - x[j - 1] * 0.25;
+    y[j] = x[j] * 0.5 + y[j];
+  }""",
+    ((1, 1), (1, 2), (4, 9), (37, 41)),
+)
+
 # Rows side by side, with cells of their own beside what is the same for all, and a choice.
 NEAREST = marked(
     "nearest",

@@ -37,6 +37,7 @@ SAMPLE = tuple(
         "shifted",
         "chosen",
         "stepped",
+        "handed",
         "conditions",
         "search",
         "nearest",
