@@ -21,6 +21,7 @@ from scopt.scheduler.decisions.private_copies import private_for, private_for_wa
 from scopt.scheduler.decisions.register_tiles import band_tile, tile_notes, wanted
 from scopt.scheduler.decisions.shared_loops import collapsed_loops
 from scopt.scheduler.decisions.small_loops import inner_bands, is_small_box
+from scopt.scheduler.decisions.thread_tiles import for_all_threads
 from scopt.scheduler.locality.strides import linear_schedule, strides
 from scopt.scheduler.locality.tile_reuse import has_far_reuse
 from scopt.scheduler.locality.tile_sizes import CANDIDATES, band_sizes
@@ -242,7 +243,10 @@ def streams(band: Band, node: isl.ScheduleNode) -> bool:
 
 def _tiled(band: Band, node: isl.ScheduleNode, *, scaled: bool) -> tuple[isl.ScheduleNode, TiledLoops]:
     schedule, partial = linear_schedule(band.setting.scop, node), node.band_get_partial_schedule()
-    sizes = sizes_for(band.setting.options.tile_sizes, _default_sizes(band, node))
+    sizes = _default_sizes(band, node)
+    if not scaled:
+        sizes = for_all_threads(band.setting.options.machine, band.work, sizes)
+    sizes = sizes_for(band.setting.options.tile_sizes, sizes)
     return tiled(node, sizes, scaled=scaled), TiledLoops(schedule, partial, sizes)
 
 
