@@ -11,10 +11,14 @@ from collections.abc import Iterator, Sequence
 import islpy as isl
 from msgspec import Struct
 
+from scopt.ir.scop import Scop
 from scopt.poly import trees
-from scopt.poly.isl_utils import joined, sets_of, union_of_sets
+from scopt.poly.isl_utils import PARAM, joined, sets_of, union_of_sets
 from scopt.scheduler.decisions.strip_blocks import complete, divided
 from scopt.scheduler.decisions.strip_trees import outside
+
+# Rows, at most, where these are few.
+_FEW = 64
 
 
 class Ragged(Struct, frozen=True, eq=False):
@@ -48,6 +52,18 @@ class Ragged(Struct, frozen=True, eq=False):
             part = trees.restricted(tree, instances)
             if part is not None:
                 yield part
+
+
+def are_few(scop: Scop, lane: isl.UnionPwAff, domain: isl.UnionSet) -> bool:
+    """Whether there are no more rows than some vectors have elements, with sizes as macros and arrays tell them: of
+    many, a loop over them is the vector loop (measured for sums of lags: half the time)."""
+    values = isl.Set.from_union_set(isl.UnionMap.from_union_pw_aff(lane).intersect_domain(domain).range())
+    for parameter in scop.parameters:
+        position = values.find_dim_by_name(PARAM, parameter.name)
+        if position >= 0 and parameter.estimate is not None:
+            values = values.fix_val(PARAM, position, isl.Val(parameter.estimate))
+    least, most = values.dim_min_val(0), values.dim_max_val(0)
+    return bool(least.is_int() and most.is_int() and most.sub(least).lt(isl.Val(_FEW)))
 
 
 def has_steps(tree: trees.Tree, blocks: isl.UnionSet) -> bool:

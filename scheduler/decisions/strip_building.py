@@ -18,7 +18,7 @@ from scopt.options import Options
 from scopt.poly import trees
 from scopt.poly.isl_utils import sets_of, union_of_maps, union_of_sets
 from scopt.poly.set_pieces import in_sequence, marked
-from scopt.scheduler.decisions.ragged_rows import Ragged, has_steps, ragged
+from scopt.scheduler.decisions.ragged_rows import Ragged, are_few, has_steps, ragged
 from scopt.scheduler.decisions.strip_blocks import divided, peeled, peeled_inside, whole_blocks
 from scopt.scheduler.decisions.strip_places import Places
 from scopt.scheduler.decisions.strip_references import bytes_a_row, first_row
@@ -340,7 +340,7 @@ class StripBuilder(Struct, frozen=True, eq=False):
         return (one for one in arrays if one in inside)
 
 
-def with_blocks(rows: Rows) -> Rows | None:
+def with_blocks(scop: Scop, rows: Rows) -> Rows | None:
     """Rows that are written out beside each other, if there are blocks of them that share steps along the rows."""
     node, member = rows.nodes[0], rows.members[0]
     partial, members = node.band_get_partial_schedule(), range(node.band_n_member())
@@ -349,7 +349,7 @@ def with_blocks(rows: Rows) -> Rows | None:
     )
     if has_steps(tree, rows.blocks()):
         return rows
-    if rows.outer or rows.along:
+    if rows.outer or rows.along or not are_few(scop, rows.lane, rows.domain):
         return None
     first = first_row(rows.lane.intersect_domain(rows.domain))
     found = ragged(node, tree, rows.domain, rows.lane, first, rows.together)

@@ -305,7 +305,7 @@ class _Builder(Struct):
         parallel = bool(node.band_member_get_coincident(member))
         rows = self.around(band, member)(rows)
         rows = replace(rows, together=rows_together(band, rows, member), parallel=parallel)
-        return with_blocks(rows) if gains_beside(band, steps, rows.together) else None
+        return with_blocks(band.setting.scop, rows) if gains_beside(band, steps, rows.together) else None
 
     def rows_with_ends(self, node: isl.ScheduleNode) -> Rows | None:
         """The rows that a loop walks through, if nothing leads from row to row but from, and to, statements that stand
