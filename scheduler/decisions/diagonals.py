@@ -177,12 +177,13 @@ class _Finder(Struct, frozen=True, eq=False):
         return sum(step < 0 and bits == widest for step, bits in moves)
 
     def is_apart(self, statement: Statement, access: Access) -> bool:
-        """Whether a reference moves by more than an element from lane to lane."""
+        """Whether a reference moves by more than an element from lane to lane: a member of records by a record."""
+        records = bool(self.setting.scop.arrays[access.array].within)
         rows, along = subscript_rows(access.relation), self.own[statement.name][2]
         if rows is None or along is None:
             return rows is None
         moves = [dot(row, along) for row in rows]
-        return any(moves[:-1]) or (bool(moves) and abs(moves[-1]) > 1)
+        return any(moves[:-1]) or (bool(moves) and abs(moves[-1]) > (0 if records else 1))
 
     def skewed(self, array: Array, uses: Sequence[tuple[Statement, Access]]) -> SkewedArray | None:
         """How an array can be kept in panels; None if it can't."""
