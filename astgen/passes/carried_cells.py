@@ -18,13 +18,14 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.names import KEYWORDS
+from scopt.astgen.passes.loop_runs import runs, some_iteration
 from scopt.astgen.passes.record_cells import subscripts_of
-from scopt.ir.expr import compare, conjunction, names, plus, substitute
-from scopt.ir.nest import Block, Call, Expr, For, Held, Hold, If, LoopNest, Max, Min, Name
+from scopt.ir.expr import names, plus, substitute
+from scopt.ir.nest import Block, Call, Expr, For, Held, Hold, If, LoopNest, Name
 from scopt.ir.nest_walks import Item, calls, declared, items, used_names
 from scopt.ir.scop import Access, Scop
 from scopt.poly.body_rewriting import always_evaluated
-from scopt.poly.nest_sets import Context, NestSpace, free
+from scopt.poly.nest_sets import Context, NestSpace
 
 
 class Carried(Struct, frozen=True, eq=False):
@@ -80,12 +81,6 @@ def carried(scop: Scop, loop: For, array: str) -> Carried | None:
     return Carried(writer, write, tuple(reads), first)
 
 
-def runs(space: NestSpace, loop: For, context: Context) -> bool:
-    """Whether a loop has an iteration wherever it is reached."""
-    inner = space.inside(loop, context)
-    return bool(context.domain.is_subset(free(inner.domain, inner.iterators[loop.iterator])))
-
-
 def _accesses(scop: Scop, inside: Sequence[Call]) -> Iterator[tuple[int, int, Access]]:
     for number, call in enumerate(inside):
         for k, access in enumerate(scop.statement(call.statement).accesses):
@@ -139,13 +134,9 @@ class _Carrying(Struct, frozen=True, eq=False):
         if not cells:
             return loop
         hold = Hold(tuple(cells), Block((replace(loop, body=Block(tuple(made))),)))
-        if runs(self.space, loop, context):
+        if runs(loop, context, self.space.inside(loop, context)):
             return hold
-        lowers = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)
-        uppers = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
-        each = (compare(lower, "<=", upper) for lower in lowers for upper in uppers)
-        unsure = (one for one in each if not context.domain.is_subset(self.space.condition(one, context)))
-        return If(conjunction(unsure), Block((hold,)))
+        return If(some_iteration(self.space, loop, context), Block((hold,)))
 
     def fresh(self, array: str, cells: Sequence[Held]) -> Iterator[str]:
         base, others = self.scop.arrays[array].spelling, {one.name for one in cells}

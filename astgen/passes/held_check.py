@@ -13,7 +13,8 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt.astgen.emit.names import KEYWORDS
-from scopt.astgen.passes.carried_cells import carried, runs
+from scopt.astgen.passes.carried_cells import carried
+from scopt.astgen.passes.loop_runs import runs
 from scopt.astgen.passes.narrow_parts import PART, is_part
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import names
@@ -125,7 +126,7 @@ class _Checker(Struct, frozen=True, eq=False):
             kept = [k for k, name in call.kept if name == cell.name]
             right = right and all(name == cell.name and (number, k) in found.reads for k, name in held)
             right = right and kept == ([found.write] if number == found.writer else [])
-        if not right or not runs(self.space, loop, context):
+        if not right or not runs(loop, context, self.space.inside(loop, context)):
             self.refuse(f"'{cell.name}' is something else than what is handed on in '{cell.array}'")
 
     def reductions(self, loop: For, around: tuple[Held, ...]) -> None:

@@ -131,8 +131,10 @@ def ends_of(cells: isl.Set, dimension: int, *, lower: bool) -> tuple[Polynomial,
     """Functions the least (greatest) of which bounds a subscript where there are cells;
     None if there are none, or no simple ones."""
     found = _ends(cells, dimension, lower=lower)
-    if found is None:
-        return None
+    return _simplest(found, lower) if found is not None else None
+
+
+def _simplest(found: _Ends, lower: bool) -> tuple[Polynomial, ...] | None:
     if len(found.simple) == len(found.kept) == 1:
         return found.simple
     every = found.simple if found.simple and len(found.simple) == len(found.kept) else None
@@ -144,7 +146,7 @@ def _whole_ends(cells: isl.Set, dimension: int, *, lower: bool) -> tuple[Polynom
     found = _ends(cells, dimension, lower=lower)
     if found is None or any(aff.dim(isl.dim_type.div) for aff in found.affs):
         return None
-    return ends_of(cells, dimension, lower=lower)
+    return _simplest(found, lower)
 
 
 class _Ends(Struct, frozen=True, eq=False):
