@@ -13,8 +13,8 @@ from itertools import chain, count
 
 from scopt import ir
 from scopt.ir.expr import linear, names
-from scopt.ir.nest import Block, Call, For, LoopNest, Max, Min, Name
-from scopt.ir.nest_walks import calls, children, items, rename_iterators, used_names
+from scopt.ir.nest import Block, Call, For, Hold, LoopNest, Max, Min, Name
+from scopt.ir.nest_walks import calls, children, declared, items, rename_iterators, used_names
 from scopt.ir.scop import Scop
 from scopt.ir.walks import walk
 
@@ -46,6 +46,13 @@ class _Statements:
         self.parameters = {p.name for p in scop.parameters} | {p.spelling for p in scop.parameters}
         self.taken = scop.reserved | scop.typedefs | set(scop.arrays) | self.parameters
         self.taken = self.taken.union(*self.others.values())
+
+
+def names_in_use(scop: Scop, nest: LoopNest) -> frozenset[str]:
+    """The names that a new variable of a nest can't have: those of the file, and of what the nest declares."""
+    taken = scop.reserved | scop.typedefs | set(scop.arrays) | used_names(nest.body) | KEYWORDS
+    taken |= {name for p in scop.parameters for name in (p.name, p.spelling)}
+    return taken.union(*(declared(item) for item in items(nest.body) if isinstance(item, Hold)))
 
 
 def identifiers(node: ir.Node) -> frozenset[str]:

@@ -17,12 +17,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.emit.names import KEYWORDS
+from scopt.astgen.emit.names import names_in_use
 from scopt.astgen.passes.loop_runs import runs, some_iteration
 from scopt.astgen.passes.record_cells import subscripts_of
 from scopt.ir.expr import names, plus, substitute
 from scopt.ir.nest import Block, Call, Expr, For, Held, Hold, If, LoopNest, Name
-from scopt.ir.nest_walks import Item, calls, declared, items, used_names
+from scopt.ir.nest_walks import Item, calls, items
 from scopt.ir.scop import Access, Scop
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.nest_sets import Context, NestSpace
@@ -41,9 +41,7 @@ class Carried(Struct, frozen=True, eq=False):
 
 def with_carried_cells(scop: Scop, nest: LoopNest) -> LoopNest:
     """The nest with variables for such cells."""
-    taken = scop.reserved | scop.typedefs | set(scop.arrays) | used_names(nest.body) | KEYWORDS
-    taken |= {name for p in scop.parameters for name in (p.name, p.spelling)}
-    taken |= {name for item in items(nest.body) if isinstance(item, Hold) for name in declared(item)}
+    taken = names_in_use(scop, nest)
     taken |= {one for item in items(nest.body) if isinstance(item, For) for one in (item.mark.searched,) if one}
     space = NestSpace.of(scop, nest)
     return LoopNest(_Carrying(scop, space, frozenset(taken)).block(nest.body, space.outside()))

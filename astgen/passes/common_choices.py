@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.choice_value import choice_value
-from scopt.astgen.emit.names import KEYWORDS
+from scopt.astgen.emit.names import names_in_use
 from scopt.ir.expr import names
 from scopt.ir.nest import Block, Call, Chosen, Expr, For, Hold, If, LoopNest
-from scopt.ir.nest_walks import Item, items, map_block, used_names
+from scopt.ir.nest_walks import Item, items, map_block
 from scopt.ir.scop import Scop
 from scopt.ir.walks import walk
 
@@ -27,9 +27,7 @@ _NAME = "chosen"
 
 def with_common_choices(scop: Scop, nest: LoopNest) -> LoopNest:
     """The same nest, with variables for such choices."""
-    taken = scop.reserved | scop.typedefs | set(scop.arrays) | used_names(nest.body) | KEYWORDS
-    taken |= {name for p in scop.parameters for name in (p.name, p.spelling)}
-    taken |= {cell.name for item in items(nest.body) if isinstance(item, Hold) for cell in item.cells}
+    taken = names_in_use(scop, nest)
 
     def visit(item: Item) -> Item:
         match item:

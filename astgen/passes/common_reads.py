@@ -16,11 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.emit.names import KEYWORDS
+from scopt.astgen.emit.names import names_in_use
 from scopt.astgen.passes.held import MOST_SPREAD
 from scopt.ir.expr import names
 from scopt.ir.nest import Block, Call, Const, For, Hold, If, Loaded, LoopNest
-from scopt.ir.nest_walks import Item, declared, items, used_names
+from scopt.ir.nest_walks import Item, items
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Access, Array, CType, Scop, Statement
 from scopt.ir.walks import used_names as names_in, walk
@@ -35,13 +35,9 @@ _BITS = (8, 16, 32, 64)
 def with_common_reads(source: Scop, scop: Scop, originals: Mapping[str, str], nest: LoopNest) -> LoopNest:
     """The same nest, with variables for such cells. source: the SCoP as it was scheduled; originals: by statement that
     stands for one of its, that one's name."""
-    taken = scop.reserved | scop.typedefs | set(scop.arrays) | used_names(nest.body) | KEYWORDS
-    taken |= {name for p in scop.parameters for name in (p.name, p.spelling)}
-    for item in items(nest.body):
-        if isinstance(item, Hold):
-            taken |= set(declared(item))
+    taken = names_in_use(scop, nest)
     space = NestSpace.of(scop, nest)
-    return LoopNest(_Reads(source, scop, originals, space, frozenset(taken)).block(nest.body, space.outside()))
+    return LoopNest(_Reads(source, scop, originals, space, taken).block(nest.body, space.outside()))
 
 
 def read_only(source: Scop) -> frozenset[str]:
@@ -78,12 +74,18 @@ def _record(array: Array) -> str:
     return record if array.within and "[" not in name else ""
 
 
-class _Reads(Struct, frozen=True, eq=False):
+class InVectorLoops(Struct, frozen=True, eq=False):
+    """A walk to the plain vector loops of a nest, in front of which variables may stand."""
+
     source: Scop
     scop: Scop
     originals: Mapping[str, str]
     space: NestSpace
     taken: frozenset[str]
+
+    def loop(self, loop: For, context: Context) -> Item:
+        """What becomes of such a loop."""
+        raise NotImplementedError
 
     def block(self, block: Block, context: Context) -> Block:
         return Block(tuple(self.item(item, context) for item in block.items))
@@ -109,6 +111,8 @@ class _Reads(Struct, frozen=True, eq=False):
         plain = not (mark.parallel or mark.searched or mark.jammed or mark.reductions)
         return plain and all(isinstance(one, Call) for one in loop.body.items)
 
+
+class _Reads(InVectorLoops, frozen=True, eq=False):
     def loop(self, loop: For, context: Context) -> Item:
         inner = self.space.inside(loop, context)
         if not context.domain.is_subset(free(inner.domain, inner.iterators[loop.iterator])):

@@ -11,18 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import count
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.emit.names import KEYWORDS
-from scopt.astgen.passes.common_reads import is_plain, read_only, reads_of, with_common_reads
+from scopt.astgen.emit.names import names_in_use
+from scopt.astgen.passes.common_reads import InVectorLoops, is_plain, read_only, reads_of, with_common_reads
 from scopt.astgen.passes.held import MOST_SPREAD
 from scopt.astgen.passes.loop_runs import runs, some_iteration
 from scopt.ir.chosen_values import element_type
 from scopt.ir.expr import names
 from scopt.ir.nest import Block, Call, Const, For, Hold, If, Loaded, LoopNest
-from scopt.ir.nest_walks import Item, declared, items, used_names
+from scopt.ir.nest_walks import Item
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import CType, Scop, Statement
 from scopt.ir.walks import used_names as names_in, walk
@@ -42,42 +41,12 @@ def with_common_values(source: Scop, scop: Scop, originals: Mapping[str, str], n
     nest = with_common_reads(source, scop, originals, nest)
     if not any(_chooses(one.body) for one in source.statements):
         return nest
-    taken = scop.reserved | scop.typedefs | set(scop.arrays) | used_names(nest.body) | KEYWORDS
-    taken |= {name for p in scop.parameters for name in (p.name, p.spelling)}
-    for item in items(nest.body):
-        if isinstance(item, Hold):
-            taken |= set(declared(item))
+    taken = names_in_use(scop, nest)
     space = NestSpace.of(scop, nest)
-    return LoopNest(_Values(source, scop, originals, space, frozenset(taken)).block(nest.body, space.outside()))
+    return LoopNest(_Values(source, scop, originals, space, taken).block(nest.body, space.outside()))
 
 
-class _Values(Struct, frozen=True, eq=False):
-    source: Scop
-    scop: Scop
-    originals: Mapping[str, str]
-    space: NestSpace
-    taken: frozenset[str]
-
-    def block(self, block: Block, context: Context) -> Block:
-        return Block(tuple(self.item(item, context) for item in block.items))
-
-    def item(self, item: Item, context: Context) -> Item:
-        match item:
-            case For(mark=mark) if mark.simd and not any(isinstance(one, For) for one in items(item.body)):
-                plain = not (mark.parallel or mark.searched or mark.jammed or mark.reductions)
-                whole = all(isinstance(one, Call) for one in item.body.items)
-                return self.loop(item, context) if plain and whole else item
-            case For(body=Block((For() as one,))) if item.mark.collapse > 1:  # nothing may stand between these
-                inside = self.space.inside(one, self.space.inside(item, context))
-                return replace(item, body=Block((replace(one, body=self.block(one.body, inside)),)))
-            case For():
-                return replace(item, body=self.block(item.body, self.space.inside(item, context)))
-            case Hold():
-                return replace(item, body=self.block(item.body, context))
-            case If():
-                return self.space.changed(item, context, self.block)
-        return item
-
+class _Values(InVectorLoops, frozen=True, eq=False):
     def loop(self, loop: For, context: Context) -> Item:
         found: dict[tuple[object, ...], Loaded] = {}
         made: list[Call] = []

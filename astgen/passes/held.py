@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.emit.names import KEYWORDS
+from scopt.astgen.emit.names import names_in_use
 from scopt.astgen.passes.chains import is_unrolled
 from scopt.astgen.passes.held_across import hold_across
 from scopt.astgen.passes.loop_runs import runs, some_iteration
@@ -25,7 +25,7 @@ from scopt.astgen.passes.reads_ahead import read_ahead
 from scopt.astgen.passes.record_cells import Cell, by_address, records, subscripts_of
 from scopt.ir.expr import names, plus, substitute
 from scopt.ir.nest import Block, Call, Expr, For, Held, Hold, If, LoopNest, Name
-from scopt.ir.nest_walks import Item, calls, used_names
+from scopt.ir.nest_walks import Item, calls
 from scopt.ir.scop import Access, CType, Scop, Statement
 from scopt.ir.walks import walk
 from scopt.poly.body_rewriting import always_evaluated
@@ -44,10 +44,9 @@ MOST_BACK = 8
 def hold_cells(scop: Scop, nest: LoopNest) -> LoopNest:
     """The nest with cells held in variables, for all of a jammed loop or
     for one iteration of it, wherever that is legal."""
-    taken = scop.reserved | scop.typedefs | set(scop.arrays) | used_names(nest.body) | KEYWORDS
-    taken |= {name for p in scop.parameters for name in (p.name, p.spelling)}
+    taken = names_in_use(scop, nest)
     space = NestSpace.of(scop, nest)
-    held = LoopNest(_Holder(scop, space, frozenset(taken)).block(nest.body, space.outside()))
+    held = LoopNest(_Holder(scop, space, taken).block(nest.body, space.outside()))
     return hold_across(scop, held)
 
 

@@ -13,20 +13,19 @@ from itertools import count
 from msgspec import Struct
 from msgspec.structs import replace
 
-from scopt.astgen.emit.names import KEYWORDS
+from scopt.astgen.emit.names import names_in_use
 from scopt.astgen.passes.record_cells import Cell, subscripts_of
 from scopt.ir.expr import names
 from scopt.ir.nest import Block, Call, Expr, For, Held, Hold, LoopNest
-from scopt.ir.nest_walks import Item, calls, items, map_block, used_names
+from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Access, Scop
 from scopt.poly.body_rewriting import always_evaluated
 
 
 def hold_across(scop: Scop, nest: LoopNest) -> LoopNest:
     """The nest with such cells in variables, wherever nothing else touches them meanwhile."""
-    taken = scop.reserved | scop.typedefs | set(scop.arrays) | used_names(nest.body) | KEYWORDS
-    taken |= {name for p in scop.parameters for name in (p.name, p.spelling)}
-    return LoopNest(map_block(nest.body, _Holder(scop, frozenset(taken)).item))
+    taken = names_in_use(scop, nest)
+    return LoopNest(map_block(nest.body, _Holder(scop, taken).item))
 
 
 class _Holder(Struct, frozen=True, eq=False):

@@ -18,22 +18,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.astgen.emit.decided import decided_by
-from scopt.astgen.emit.names import KEYWORDS
+from scopt.astgen.emit.names import names_in_use
 from scopt.astgen.emit.narrow_texts import MOST
 from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.stepping import lies_apart
 from scopt.ir.nest import Block, Call, For, Hold, If, LoopNest, Narrow
-from scopt.ir.nest_walks import Item, calls, declared, items, used_names
+from scopt.ir.nest_walks import Item, calls, items
 from scopt.ir.scop import Array, Scop
 from scopt.poly.magnitudes import INT, NARROW, Magnitude, is_int, magnitudes, sums_narrow_cells
 
 
 def with_narrow_loops(scop: Scop, nest: LoopNest, *, long: bool = True) -> LoopNest:
     """The nest with such loops marked. long: those along long rows."""
-    taken = scop.reserved | scop.typedefs | set(scop.arrays) | used_names(nest.body) | KEYWORDS
-    taken |= {name for p in scop.parameters for name in (p.name, p.spelling)}
-    taken |= {name for item in items(nest.body) if isinstance(item, Hold) for name in declared(item)}
-    return LoopNest(_Narrowing(scop, frozenset(taken), long).block(nest.body, {}))
+    taken = names_in_use(scop, nest)
+    return LoopNest(_Narrowing(scop, taken, long).block(nest.body, {}))
 
 
 def has_narrow_loops(scop: Scop, nest: LoopNest) -> bool:

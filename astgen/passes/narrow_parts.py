@@ -14,11 +14,11 @@ from itertools import count
 from msgspec import Struct
 from msgspec.structs import replace
 
-from scopt.astgen.emit.names import KEYWORDS
+from scopt.astgen.emit.names import names_in_use
 from scopt.astgen.passes.held import hold_cells
 from scopt.ir.expr import names, subtract
 from scopt.ir.nest import Block, Call, Const, For, Held, Hold, If, LoopNest
-from scopt.ir.nest_walks import Item, calls, declared, items, used_names
+from scopt.ir.nest_walks import Item, calls
 from scopt.ir.scop import Scop
 from scopt.poly.bounded_sums import addend, fits, most_iterations
 from scopt.poly.nest_sets import Context, NestSpace
@@ -34,11 +34,9 @@ def hold_cells_and_parts(scop: Scop, nest: LoopNest) -> LoopNest:
     nest = hold_cells(scop, nest)
     if not any(array.type.integer and array.type.bits == _WIDE for array in scop.arrays.values()):
         return nest
-    taken = scop.reserved | scop.typedefs | set(scop.arrays) | used_names(nest.body) | KEYWORDS
-    taken |= {name for p in scop.parameters for name in (p.name, p.spelling)}
-    taken |= {name for item in items(nest.body) if isinstance(item, Hold) for name in declared(item)}
+    taken = names_in_use(scop, nest)
     space = NestSpace.of(scop, nest)
-    return LoopNest(_Parts(scop, space, frozenset(taken)).block(nest.body, space.outside()))
+    return LoopNest(_Parts(scop, space, taken).block(nest.body, space.outside()))
 
 
 class _Parts(Struct, frozen=True, eq=False):
