@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.astgen.emit.names import names_in_use
 from scopt.astgen.passes.held import MOST_SPREAD
+from scopt.astgen.passes.loop_runs import runs
 from scopt.ir.expr import names
 from scopt.ir.nest import Block, Call, Const, For, Hold, If, Loaded, LoopNest
 from scopt.ir.nest_walks import Item, items
@@ -26,7 +27,7 @@ from scopt.ir.scop import Access, Array, CType, Scop, Statement
 from scopt.ir.walks import used_names as names_in, walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import OUT
-from scopt.poly.nest_sets import Context, NestSpace, free
+from scopt.poly.nest_sets import Context, NestSpace
 from scopt.poly.sure_cells import surely_touched
 
 _BITS = (8, 16, 32, 64)
@@ -115,7 +116,7 @@ class InVectorLoops(Struct, frozen=True, eq=False):
 class _Reads(InVectorLoops, frozen=True, eq=False):
     def loop(self, loop: For, context: Context) -> Item:
         inner = self.space.inside(loop, context)
-        if not context.domain.is_subset(free(inner.domain, inner.iterators[loop.iterator])):
+        if not runs(loop, context, inner):
             return loop  # nobody knows whether the cells are there
         found: dict[tuple[object, ...], Loaded] = {}
         made: list[Call] = []

@@ -86,7 +86,7 @@ class NestWavefronts(Struct, frozen=True):
 
         def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
             private = private_for_wavefront(band.setting, node)
-            node, tiles = _tiled(band, node, scaled=False)
+            node, tiles = _tiled(band, node, on_diagonals=True)
             node = wavefront(node, 2)
             node = build.sunk(node.child(0)).parent()
             node = _below(build, node, 1, True)
@@ -214,7 +214,7 @@ def _tiles(band: Band, node: isl.ScheduleNode, *, shared: bool) -> _Tiles | None
     if band.width < 2 or not options.tile or (not options.tile_sizes and streams(band, node)):
         return None
     if options.tile_sizes:
-        node, loops = _tiled(band, node, scaled=True)
+        node, loops = _tiled(band, node, on_diagonals=False)
         return _Tiles(node, loops, loops.sizes[0])
     if not has_far_reuse(band.setting.scop, options.machine, schedule):
         return None
@@ -241,13 +241,14 @@ def streams(band: Band, node: isl.ScheduleNode) -> bool:
     return walk.along_lines and all(map(is_small_box, inner_bands(node.child(0))))
 
 
-def _tiled(band: Band, node: isl.ScheduleNode, *, scaled: bool) -> tuple[isl.ScheduleNode, TiledLoops]:
+def _tiled(band: Band, node: isl.ScheduleNode, *, on_diagonals: bool) -> tuple[isl.ScheduleNode, TiledLoops]:
+    """on_diagonals: tiles run in wavefronts, where threads share those of a diagonal, which are numbered one by one."""
     schedule, partial = linear_schedule(band.setting.scop, node), node.band_get_partial_schedule()
     sizes = _default_sizes(band, node)
-    if not scaled:
+    if on_diagonals:
         sizes = for_all_threads(band.setting.options.machine, band.work, sizes)
     sizes = sizes_for(band.setting.options.tile_sizes, sizes)
-    return tiled(node, sizes, scaled=scaled), TiledLoops(schedule, partial, sizes)
+    return tiled(node, sizes, scaled=not on_diagonals), TiledLoops(schedule, partial, sizes)
 
 
 def _default_sizes(band: Band, node: isl.ScheduleNode) -> tuple[int, ...]:
