@@ -12,8 +12,11 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.ir.scop import Array, Polynomial, Stretch
-from scopt.poly.isl_utils import PARAM, SET
+from scopt.poly.isl_utils import PARAM, SET, operation_limit
 
+# isl's elementary operations for one end of a stretch whose cells are quotients and remainders. Unions of these have
+# been seen to take longer than anyone waits; most ends take a thousandth of it.
+END_OPERATIONS = 2_000_000
 # More expressions for one end of a stretch than this would make tests that nobody can read.
 MAX_CASES = 4
 
@@ -56,6 +59,7 @@ def _reached(array: Array, accesses: Iterable[isl.Map], context: isl.Set) -> Str
         exact = reached if exact is None else exact.union(reached)
     if exact is None:
         return None
+    exact = exact.coalesce()  # what one access reaches may hide remainders of what others do
     cells, quotients = exact.remove_divs(), dict[str, tuple[Polynomial, int]]()
     stepped = not cells.plain_is_equal(exact)
 
@@ -187,16 +191,17 @@ def _rounded_ends(
 ) -> tuple[Polynomial, ...] | None:
     """The same where loops go in steps, ``8 * ((h - 1) / 8) + 7``, which may be rows less than ``h + 6``, or subscripts
     are quotients, ``(h - 1) / 8``, an eighth of what is divided. None where nothing is rounded, or by more than a
-    number. quotients: is given what is divided, and by what."""
+    number, or isl can't tell in time. quotients: is given what is divided, and by what."""
+    affs: list[isl.Aff] = []
     try:
-        bound = cells.dim_min(dimension) if lower else cells.dim_max(dimension)
+        with operation_limit(END_OPERATIONS):
+            bound = cells.dim_min(dimension) if lower else cells.dim_max(dimension)
+            bound.coalesce().foreach_piece(lambda domain, aff: affs.append(aff.gist(domain)))
+            if not any(aff.dim(isl.dim_type.div) for aff in affs) or len(affs) > MAX_CASES:
+                return None
+            found = [_with_quotients(aff, bound.domain(), quotients) for aff in affs]
     except isl.Error:
         return None
-    affs: list[isl.Aff] = []
-    bound.coalesce().foreach_piece(lambda domain, aff: affs.append(aff.gist(domain)))
-    if not any(aff.dim(isl.dim_type.div) for aff in affs) or len(affs) > MAX_CASES:
-        return None
-    found = [_with_quotients(aff, bound.domain(), quotients) for aff in affs]
     return _distinct(one for one in found if one is not None) if None not in found else None
 
 

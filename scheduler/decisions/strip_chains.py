@@ -6,14 +6,15 @@ import islpy as isl
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from scopt.ir.scop import Dependence, Dependences, Scop
+from scopt import ir
+from scopt.ir.scop import Dependence, Dependences, Scop, Statement
 from scopt.machine.costs import SUMMED
 from scopt.options import Options
 from scopt.poly.bands import Ordered, agreeing_at
 from scopt.poly.first_best import is_first_best
 from scopt.poly.isl_utils import walk
 from scopt.poly.pair_classes import Agreement
-from scopt.poly.reductions import selected
+from scopt.poly.reductions import selected, update_of
 from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
@@ -106,11 +107,18 @@ class Chains(Struct, frozen=True, eq=False):
         for access in sink.accesses:
             if access.array == flow.array and not access.is_write and access.node is not None:
                 integer = self.scop.arrays[access.array].type.integer
-                if integer and selected(sink.body) is not None:  # one instruction, and compilers make vectors of it
+                if integer and self.is_one_instruction(sink):
                     longest = max(longest, SUMMED)
                     continue
                 longest = max(longest, cycles_to(sink.body, access.node, self.options.machine, integer=integer) or 0)
         return longest
+
+    def is_one_instruction(self, sink: Statement) -> bool:
+        """Whether a statement takes an extremum, or sums up what a condition lets through: one instruction either way,
+        which compilers make vectors of; what is added, or nothing, is known without waiting for the sum."""
+        if selected(sink.body) is not None:
+            return True
+        return isinstance(sink.body, ir.If) and update_of(self.scop, sink) is not None
 
     def waiting(self, work: Work, node: isl.ScheduleNode, along: frozenset[str]) -> float:
         """Cycles of the steps that wait for each other, in the loops below a loop over rows but those that carry
