@@ -5,7 +5,8 @@ unless an iteration stores all cells up to the next one's: these are vectors onc
 four sites, of bytes: a sixth of the time by gcc).
 Nor does any instruction gather cells of 8 or 16 bits: they are put into vectors one by one, and taken out again
 (measured: half as fast again without, for tables of bytes; of 32 bits, vectors are as fast or faster). Elements of
-records that data decide to store are scattered under masks (1.6 times as long by clang).
+records that data decide to store are scattered under masks (1.6 times as long by clang). Where branches in branches
+decide what is looked up, gcc has no vectors anyway, and clang's take 2.8 times as long as its branches do.
 
 A loop of a few iterations that fill no vector, three doubles, is straight code to compilers that aren't told to make
 vectors: what it hands on stays in registers (measured: a quarter of the time for particles in three dimensions).
@@ -26,7 +27,7 @@ from scopt.ir.scop import Access, Scop
 from scopt.ir.walks import same_tree
 from scopt.machine.processor import Machine
 from scopt.poly.linear import dot, subscript_rows
-from scopt.poly.lookups import narrow_lookups
+from scopt.poly.lookups import looks_up_in_branches, narrow_lookups
 
 _BYTE = 8
 # Bytes of the shortest vectors.
@@ -36,6 +37,7 @@ _SHORTEST = 16
 def without_stepping_vectors(scop: Scop, nest: LoopNest, machine: Machine) -> LoopNest:
     """The nest with those loops unmarked; but where lanes need copies, or reduce something."""
     tables = frozenset(one.name for one in scop.statements if narrow_lookups(scop, one))
+    branching = frozenset(one.name for one in scop.statements if looks_up_in_branches(scop, one))
 
     def visit(item: Item) -> tuple[Item, ...]:
         match item:
@@ -46,6 +48,9 @@ def without_stepping_vectors(scop: Scop, nest: LoopNest, machine: Machine) -> Lo
                 apart = steps or calls & tables or _scatters(scop, item) or few or gathers_records(scop, item, machine)
                 if apart and (mark.parallel or not mark.private):
                     return (replace(item, mark=replace(mark, simd=False)),)
+                # in order, an iteration's variables need no copies
+                if calls & branching and not mark.parallel:
+                    return (replace(item, mark=replace(mark, simd=False, private=())),)
         return (item,)
 
     return LoopNest(map_block(nest.body, visit))

@@ -14,9 +14,9 @@ from scopt import ir
 from scopt.ir.scop import Array, Polynomial, Stretch
 from scopt.poly.isl_utils import PARAM, SET, operation_limit
 
-# isl's elementary operations for one end of a stretch whose cells are quotients and remainders. Unions of these have
-# been seen to take longer than anyone waits; most ends take a thousandth of it.
-END_OPERATIONS = 2_000_000
+# isl's elementary operations for one end of a stretch whose cells are quotients and remainders: some tenths of a second,
+# more than any known end needs. Unions of remainders take longer than anyone waits.
+END_OPERATIONS = 100_000
 # More expressions for one end of a stretch than this would make tests that nobody can read.
 MAX_CASES = 4
 
@@ -192,11 +192,12 @@ def _rounded_ends(
     """The same where loops go in steps, ``8 * ((h - 1) / 8) + 7``, which may be rows less than ``h + 6``, or subscripts
     are quotients, ``(h - 1) / 8``, an eighth of what is divided. None where nothing is rounded, or by more than a
     number, or isl can't tell in time. quotients: is given what is divided, and by what."""
-    affs: list[isl.Aff] = []
+    pieces: list[tuple[isl.Set, isl.Aff]] = []
     try:
         with operation_limit(END_OPERATIONS):
             bound = cells.dim_min(dimension) if lower else cells.dim_max(dimension)
-            bound.coalesce().foreach_piece(lambda domain, aff: affs.append(aff.gist(domain)))
+            bound.coalesce().foreach_piece(lambda domain, aff: pieces.append((domain, aff)))
+            affs = [aff.gist(domain) for domain, aff in pieces]
             if not any(aff.dim(isl.dim_type.div) for aff in affs) or len(affs) > MAX_CASES:
                 return None
             found = [_with_quotients(aff, bound.domain(), quotients) for aff in affs]

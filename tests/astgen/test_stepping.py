@@ -49,6 +49,18 @@ def test_narrow_cells_are_looked_up_one_by_one(table: str, vectors: bool) -> Non
     assert ("#pragma GCC unroll 4" in text) is not vectors
 
 
+def test_cells_that_branches_look_up_are_no_vectors_of_private_variables() -> None:
+    scop = scop_of(
+        "for (i = 0; i < n; i++) { t = a[i]; if (t != 0) if (w[1] != 0) o[i] ^= w[t]; }",
+        "int n, const unsigned char *a, const unsigned char *w, unsigned char *o",
+    )
+    body = Block(tuple(Call(one.name, (Name("i"),)) for one in scop.statements))
+    loop = For("i", Const(0), Name("n"), 1, body, LoopMark(simd=True, private=("t",)))
+    (made,) = without_stepping_vectors(scop, LoopNest(Block((loop,))), Options().machine).body.items
+    assert isinstance(made, For)
+    assert made.mark == LoopMark()
+
+
 @pytest.mark.parametrize(
     ("body", "vectors"),
     [

@@ -38,3 +38,13 @@ def test_of_rows_that_are_counted_by_eights_an_eighth_is_touched(cells: str, quo
     assert found is not None
     assert [divisor for _, _, divisor in found.quotients] == quotients
     assert len(found.beyond) == 1
+
+
+def test_unions_of_remainders_are_bounded_in_time() -> None:
+    array = Array("a", "a", CType("float", floating=True, bits=32), (None, None), (None, None), pointer=True)
+    inside = "[m, s] -> { S[i, k] -> a[i, k] : 0 <= i < m and 0 <= k < s and"
+    some = isl.Map(f"{inside} (31 i + 17 k) mod 23 = 0 }}")
+    others = isl.Map(f"{inside} (31 i + 17 k) mod 23 > 0 and (7 i + 5 k) mod 11 < 3 }}")
+    found = array_stretch(array, [some, others], isl.Set("[m, s] -> { : }"))
+    assert found is not None
+    assert found.beyond == (((1, ("m",)),),)
