@@ -41,6 +41,7 @@ from scopt.scheduler.influence.guidance import NotHonoured, check_wishes, compla
 from scopt.scheduler.passes.band_passes import apply_passes
 from scopt.scheduler.passes.bodies import with_bodies
 from scopt.scheduler.passes.grouping import with_compounds
+from scopt.scheduler.passes.overlapping import parts_chains
 from scopt.scheduler.passes.plain_nests import is_mixed, without_mixed_loops
 from scopt.scheduler.passes.vector_share import (
     is_plain,
@@ -204,10 +205,14 @@ def _better_original(
 ) -> MarkedSchedule | None:
     """What becomes of the loops in the order of the source where more of the work would run in vectors then: tiles over
     several loops, or iterations of them that are skewed, are worth less, and worth nothing where no loop is parallel or
-    a vector loop; around compounds, no more than as much. None where that isn't so, or where somebody wants a schedule
-    of his own."""
+    a vector loop; around compounds, no more than as much; or where chains run beside each other that wait alone else.
+    None where that isn't so, or where somebody wants a schedule of his own."""
     if proposed.scenario or not _is_free(work, options):
         return None
+    if not (grouped or work.in_order) and parts_chains(work.scop, work.deps, options, marked):
+        original = apply_passes(work.scop, work.deps, work.scop.schedule, options)
+        if vector_share(work.scop, original) >= vector_share(work.scop, marked):
+            return original
     if work.deps.reductions and not grouped:
         return None  # of sums in any order compilers make vectors by themselves
     if proposed.tree.plain_is_equal(work.scop.schedule):
