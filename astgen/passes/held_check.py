@@ -15,7 +15,7 @@ from msgspec import Struct
 from scopt.astgen.emit.names import KEYWORDS
 from scopt.astgen.passes.carried_cells import carried
 from scopt.astgen.passes.loop_runs import runs
-from scopt.astgen.passes.narrow_parts import PART, is_part
+from scopt.astgen.passes.narrow_parts import is_part
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import names
 from scopt.ir.nest import Block, Call, Expr, For, Held, Hold, LoopNest
@@ -103,11 +103,11 @@ class _Checker(Struct, frozen=True, eq=False):
             self.cell(cell, context, [use for use in uses if use.access.array == cell.array])
 
     def part(self, cell: Held, hold: Hold, context: Context) -> None:
-        """What is added to a cell is all that the statements of one loop do with its variable, and an int holds it."""
+        """What is added to a cell is all that the statements of one loop do with its variable, which holds it."""
         match hold.body.items:
             case [For() as loop] if all(isinstance(one, Call) for one in loop.body.items):
                 users = [call for call in calls(loop.body) if cell.name in dict(call.held).values()]
-                if cell.part == PART and cell.stored and is_part(self.space, cell.array, users, loop, context):
+                if cell.stored and is_part(self.space, cell.array, users, loop, context, cell.part):
                     return
         self.refuse(f"'{cell.name}' may not hold what is added to '{cell.array}'")
 

@@ -14,8 +14,8 @@ from scopt import ir
 from scopt.ir.scop import Array, Polynomial, Stretch
 from scopt.poly.isl_utils import PARAM, SET, operation_limit
 
-# isl's elementary operations for one end of a stretch whose cells are quotients and remainders: some tenths of a second,
-# more than any known end needs. Unions of remainders take longer than anyone waits.
+# isl's elementary operations for one end of a stretch whose cells are quotients and remainders: some tenths of a
+# second, more than any known end needs. Unions of remainders take longer than anyone waits.
 END_OPERATIONS = 100_000
 # More expressions for one end of a stretch than this would make tests that nobody can read.
 MAX_CASES = 4
