@@ -22,7 +22,7 @@ from scopt.machine.costs import (
 )
 from scopt.machine.streams import least_streamed
 from scopt.poly.isl_utils import sets_of
-from scopt.poly.lookups import narrow_lookups
+from scopt.poly.lookups import is_narrow_lookup
 from scopt.poly.reductions import selected
 from scopt.poly.row_buffers import is_short, row_cells
 from scopt.scheduler.decisions.claims import Band, Builder, Claim
@@ -177,9 +177,9 @@ def _busy(band: Band, places: Places, name: str, waiting: float) -> float:
     work, one, scop = band.work, band.work.statements[name], band.setting.scop
     if one.alone:
         return one.count * max(one.scalar({}), waiting)
-    far = [scop.arrays[access.array] for statement, access in places.apart if statement == name]
-    jumps = len(far) + narrow_lookups(scop, scop.statement(name))
-    addresses = sum(array.rows for array in far)
+    far = [access for statement, access in places.apart if statement == name]
+    jumps = len(far) + sum(is_narrow_lookup(scop, access) for access in far)
+    addresses = sum(scop.arrays[access.array].rows for access in far)
     loads = (one.uses.loads - jumps) / LOADS / work.lanes + (jumps + addresses) * GATHER
     stores = one.uses.stores / STORES / work.lanes
     return one.count * max(one.arithmetic / work.lanes, loads, stores, waiting)
