@@ -117,7 +117,7 @@ def check_nest(
     own = {one.name for one in scop.statements} - {one.name for one in source.statements}
     strips = own.union(*(one.statements for one in marked.strips.values())) if marked.strips else own
     worth = _from_size_on(source, scop, nest, statement_costs(scop, weights, machine), machine, frozenset(strips))
-    if (not shared or _has_strips(marked)) and _gains_alone(scop, marked, nest, machine):
+    if (not shared or _gains_by_tails(source, marked, nest)) and _gains_alone(scop, marked, nest, machine):
         return replace(worth, alone=True, never=worth.never and bool(worth.condition))
     threads = _threads(scop)
     return replace(worth, condition=f"{worth.condition} && {threads}" if worth.condition else threads)
@@ -128,19 +128,23 @@ def threads_condition(
 ) -> str:
     """The condition of a region that somebody has marked, and may want to run with one thread, too: wavefronts that
     gain by threads alone only slow that down, which has the loops as they were. So do others that are there for
-    threads: `shared`, unless rows run in strips. Empty for the rest."""
+    threads: `shared`. Empty for the rest."""
     if options.schedule_file or options.decisions or options.tile_sizes or not options.parallel:
         return ""
-    if shared and not _has_strips(marked):
+    if shared and not _gains_by_tails(scop, marked, nest):
         return _threads(scop)
     if marked.shapes or gains(scop, marked, nest, threads=False):
         return ""  # tiles that start at once, or whose points are interleaved, keep a thread busy, too
     return _threads(scop) if _needs_threads(marked, nest, options.machine) else ""
 
 
-def _has_strips(marked: MarkedSchedule) -> bool:
-    """Whether there are vectors across rows: one thread gains more by these than what is handed on to tails takes."""
-    return any(strips.vectors for strips in marked.strips.values())
+def _gains_by_tails(source: Scop, marked: MarkedSchedule, nest: LoopNest) -> bool:
+    """Whether one thread gains where tails stand behind loops: by vectors across rows, whatever it hands on, or by
+    loops that compilers don't make, if cells of the SCoP's own are all that is handed on."""
+    if any(strips.vectors for strips in marked.strips.values()):
+        return True
+    handed = any(array.rank and array.location is None and not array.local for array in source.arrays.values())
+    return not handed and gains(source, marked, nest, threads=False)
 
 
 def _gains_alone(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machine: Machine) -> bool:

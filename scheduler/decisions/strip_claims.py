@@ -98,9 +98,9 @@ def may_gain(band: Band, member: int, chains: Mapping[tuple[str, ...], int]) -> 
     least = max(LEAST_TOGETHER, machine.fma_latency if extremes else 0)
     if chain <= least or any(map(resets, steps)):
         return False
-    inner = [k for k in range(len(work.trips)) if k != member]
-    if not inner or work.trips[inner[-1]] < LEAST_STEPS:
+    if not has_many_steps(band, member):
         return False
+    inner = [k for k in range(len(work.trips)) if k != member]
     cache, line = machine.caches[-1], machine.cache(1).line
     if sum(group.lines(work.trips, line) for group in work.groups) * line <= cache.share:
         return True
@@ -109,6 +109,12 @@ def may_gain(band: Band, member: int, chains: Mapping[tuple[str, ...], int]) -> 
         return unknown or work.trips[inner[-1]] * work.element >= least_streamed(machine)
     waiting = sum(one * max(work.statements[name].count for name in names) for names, one in chains.items())
     return waiting >= WAITING_CHAINS * work.streamed((member, *inner))
+
+
+def has_many_steps(band: Band, member: int) -> bool:
+    """Whether rows are long enough to run together: shorter loops may become straight code."""
+    inner = [trips for k, trips in enumerate(band.work.trips) if k != member]
+    return bool(inner) and inner[-1] >= LEAST_STEPS
 
 
 def gains_beside(band: Band, chains: Mapping[tuple[str, ...], int], count: int) -> bool:

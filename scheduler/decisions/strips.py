@@ -46,6 +46,7 @@ from scopt.scheduler.decisions.strip_claims import (
     alone_claim,
     gains_beside,
     has_lanes,
+    has_many_steps,
     in_order,
     may_gain,
     rows_together,
@@ -245,14 +246,13 @@ class _Builder(Struct):
         return rows
 
     def within(self, node: isl.ScheduleNode) -> Rows | None:
-        """The rows of a loop inside of one that carries nothing, if it is best that they are written out beside each
-        other, or in strips without buffers: that takes neither threads nor memory."""
+        """The rows of a loop inside of one that carries nothing, beside each other, or in strips without buffers."""
         steps = self.chains.below(node, 0, whole=True) if self.chains.longest(node, 0) else {}
         if not steps:
             return None
         band, longest = Band(self.setting, node, True), max(steps.values())
         offers = list[Offer]()
-        across = self.rows_across(node, 0) if has_lanes(band) else None
+        across = self.rows_across(node, 0) if has_lanes(band) and has_many_steps(band, 0) else None
         if across is not None and not across.places.buffers:
             across = replace(across, length=strip_of_lines(band, across), parallel=False)
             claim = strip_claim(band, across, rows_of_strip(self.scop, self.options, across), 0, longest)
