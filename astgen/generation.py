@@ -221,7 +221,8 @@ def _turned_sums(program: Program, setting: Setting) -> Program:
 
 
 def _outer_conditions(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=in_two_forms(with_borders_apart(with_conditions_outside(program.scop, program.nest))))
+    nest = with_borders_apart(program.scop, with_conditions_outside(program.scop, program.nest))
+    return replace(program, nest=in_two_forms(nest))
 
 
 def _kernel_calls(program: Program, setting: Setting) -> Program:

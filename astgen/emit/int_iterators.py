@@ -100,7 +100,7 @@ def is_added_in_subscript(text: str, iterator: str) -> bool:
     subscripts use: compilers don't see then that the next iteration's cell is the next one, since conversions wrap
     around, as an int's sums don't."""
     added = rf"(?:[+-] |^)\(int\){re.escape(iterator)}(?= [+-]|$)"
-    subscripts = re.findall(r"\[([^\[\]]*)\]", text)
+    subscripts = _subscripts(text)
     if any(re.search(added, one) for one in subscripts):
         return True
     used = {name for one in subscripts for name in re.findall(r"\w+", one)}
@@ -110,6 +110,15 @@ def is_added_in_subscript(text: str, iterator: str) -> bool:
             if re.search(added, value):
                 return True
     return False
+
+
+def _subscripts(text: str) -> list[str]:
+    """Of printed statements; references in other subscripts stand there by their names."""
+    found: list[str] = []
+    while inner := re.findall(r"\[([^\[\]]*)\]", text):
+        found += inner
+        text = re.sub(r"\[[^\[\]]*\]", "", text)
+    return found
 
 
 def _of_type(ctype: CType | None) -> Interval | None:

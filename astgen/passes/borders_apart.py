@@ -9,7 +9,7 @@ since a store of nothing to a page that isn't there takes hundreds of cycles.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -30,24 +30,42 @@ from scopt.ir.expr import (
 )
 from scopt.ir.nest import And, Block, Compare, Condition, Const, Expr, For, Hold, If, LoopNest, Max, Min, Name, Or
 from scopt.ir.nest_walks import Item, calls, items, map_block
+from scopt.ir.scop import Scop
 
 # Loops that one may become, and statements in all of them.
 _LOOPS, _MOST = 9, 160
 # How far from a loop's end iterations are that stand apart (chosen).
 _NEAR = 4
+# Iterations that one thread does by itself, of a loop that threads share (chosen: less than they are forked for).
+_BORDER = 256
+_NOTHING: Mapping[str, int] = {}
 
 
-def with_borders_apart(nest: LoopNest) -> LoopNest:
-    """The same instances in the same order."""
+def with_borders_apart(scop: Scop, nest: LoopNest) -> LoopNest:
+    """The same instances in the same order. Of loops that threads share, one part at most isn't known to be short, and
+    stays theirs."""
+    sizes = {one.name: one.estimate for one in scop.parameters if one.estimate is not None}
 
     def visit(item: Item) -> tuple[Item, ...]:
         if not isinstance(item, For) or not _is_plain(item):
             return (item,)
         loop = replace(item, body=_with_ends_in_order(item, item.body))
         found = (_parts(loop, whole=whole) for whole in (True, False))
-        return next((parts for parts in found if _are_few(parts)), (item,))
+        parts = next((parts for parts in found if _are_few(parts)), (item,))
+        return _shared(parts, sizes) or (item,) if item.mark.parallel else parts
 
     return LoopNest(map_block(nest.body, visit))
+
+
+def _shared(parts: Sequence[For | If], sizes: Mapping[str, int]) -> tuple[For, ...]:
+    """The parts, of which threads share the one that isn't short; nothing if there are several, or choices."""
+    loops = [one for one in parts if isinstance(one, For)]
+    long = [one for one in loops if not _has_fewer(one, _BORDER, sizes)]
+    if len(loops) < len(parts) or len(long) != 1:
+        return ()
+    return tuple(
+        one if one is long[0] else replace(one, mark=replace(one.mark, parallel=False), work=None) for one in loops
+    )
 
 
 def _with_ends_in_order(loop: For, block: Block) -> Block:
@@ -99,9 +117,9 @@ def _are_few(parts: tuple[For | If, ...]) -> bool:
 
 
 def _is_plain(loop: For) -> bool:
-    """Whether it is an innermost vector loop of one thread that puts nothing together in the end."""
+    """Whether it is an innermost vector loop that puts nothing together in the end."""
     mark, inside = loop.mark, list(items(loop.body))
-    if not mark.simd or mark.parallel or mark.reductions or mark.jammed or mark.beside or loop.step != 1:
+    if not mark.simd or mark.collapse > 1 or mark.reductions or mark.jammed or mark.beside or loop.step != 1:
         return False
     return any(isinstance(one, If) for one in inside) and not any(isinstance(one, For | Hold) for one in inside)
 
@@ -140,12 +158,21 @@ def _is_short(loop: For) -> bool:
     return _has_fewer(loop, _NEAR)
 
 
-def _has_fewer(loop: For, iterations: int) -> bool:
-    """Whether two of its bounds say so, by constants."""
+def _has_fewer(loop: For, iterations: int, sizes: Mapping[str, int] = _NOTHING) -> bool:
+    """Whether two of its bounds say so, by constants, or parameters of which something is known."""
     lowers = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)
     uppers = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
-    lengths = (subtract(upper, lower) for upper in uppers for lower in lowers)
-    return any(isinstance(one, Const) and one.value + 1 < iterations for one in lengths)
+    lengths = (_known(subtract(upper, lower), sizes) for upper in uppers for lower in lowers)
+    return any(length is not None and length + 1 < iterations for length in lengths)
+
+
+def _known(expr: Expr, sizes: Mapping[str, int]) -> int | None:
+    factors, total = linear(expr)
+    for one, factor in factors.items():
+        if not isinstance(one, Name) or one.name not in sizes:
+            return None
+        total += factor * sizes[one.name]
+    return total
 
 
 def _starts(iterator: str, condition: Condition) -> Iterator[Expr]:

@@ -118,6 +118,12 @@ def stays_in_buffers(deps: Dependences, rows: Rows) -> bool:
     return False
 
 
+def is_work(scop: Scop, rows: Rows) -> bool:
+    """Whether buffers are for nothing but what each row computes for itself: nothing is copied."""
+    arrays = [scop.arrays[one.array] for one in rows.places.buffers]
+    return bool(arrays) and all(array.private for array in arrays)
+
+
 def is_left(scop: Scop, rows: Rows) -> bool:
     """Whether something of a buffer's array is copied to one that others see: of other arrays threads may have copies
     anyway."""

@@ -22,7 +22,7 @@ from scopt.machine.costs import (
 )
 from scopt.machine.streams import least_streamed
 from scopt.poly.isl_utils import sets_of
-from scopt.poly.lookups import narrow_lookups
+from scopt.poly.lookups import is_narrow_lookup
 from scopt.poly.reductions import selected
 from scopt.poly.row_buffers import is_short, row_cells
 from scopt.scheduler.decisions.claims import Band, Builder, Claim
@@ -98,9 +98,9 @@ def may_gain(band: Band, member: int, chains: Mapping[tuple[str, ...], int]) -> 
     least = max(LEAST_TOGETHER, machine.fma_latency if extremes else 0)
     if chain <= least or any(map(resets, steps)):
         return False
-    inner = [k for k in range(len(work.trips)) if k != member]
-    if not inner or work.trips[inner[-1]] < LEAST_STEPS:
+    if not has_many_steps(band, member):
         return False
+    inner = [k for k in range(len(work.trips)) if k != member]
     cache, line = machine.caches[-1], machine.cache(1).line
     if sum(group.lines(work.trips, line) for group in work.groups) * line <= cache.share:
         return True
@@ -109,6 +109,12 @@ def may_gain(band: Band, member: int, chains: Mapping[tuple[str, ...], int]) -> 
         return unknown or work.trips[inner[-1]] * work.element >= least_streamed(machine)
     waiting = sum(one * max(work.statements[name].count for name in names) for names, one in chains.items())
     return waiting >= WAITING_CHAINS * work.streamed((member, *inner))
+
+
+def has_many_steps(band: Band, member: int) -> bool:
+    """Whether rows are long enough to run together: shorter loops may become straight code."""
+    inner = [trips for k, trips in enumerate(band.work.trips) if k != member]
+    return bool(inner) and inner[-1] >= LEAST_STEPS
 
 
 def gains_beside(band: Band, chains: Mapping[tuple[str, ...], int], count: int) -> bool:
@@ -177,9 +183,9 @@ def _busy(band: Band, places: Places, name: str, waiting: float) -> float:
     work, one, scop = band.work, band.work.statements[name], band.setting.scop
     if one.alone:
         return one.count * max(one.scalar({}), waiting)
-    far = [scop.arrays[access.array] for statement, access in places.apart if statement == name]
-    jumps = len(far) + narrow_lookups(scop, scop.statement(name))
-    addresses = sum(array.rows for array in far)
+    far = [access for statement, access in places.apart if statement == name]
+    jumps = len(far) + sum(is_narrow_lookup(scop, access) for access in far)
+    addresses = sum(scop.arrays[access.array].rows for access in far)
     loads = (one.uses.loads - jumps) / LOADS / work.lanes + (jumps + addresses) * GATHER
     stores = one.uses.stores / STORES / work.lanes
     return one.count * max(one.arithmetic / work.lanes, loads, stores, waiting)

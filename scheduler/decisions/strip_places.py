@@ -73,6 +73,8 @@ class Keeper(Struct, frozen=True, eq=False, dict=True):
         for name, own in uses.items():
             array = self.scop.arrays[name]
             written = any(access.is_write for _, access in own)
+            if array.rank == 0 and self.ends.issuperset(statement.name for statement, _ in own):
+                continue  # rows hand it on, one after the other
             if array.rank == 0 and array.private and written:
                 if not self.expandable(array, own):
                     return None

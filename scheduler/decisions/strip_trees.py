@@ -43,3 +43,16 @@ def is_leaf_band(node: isl.ScheduleNode) -> bool:
 def depth_of(node: isl.ScheduleNode) -> int:
     """Of the deepest statement below a node."""
     return max((part.dim(isl.dim_type.set) for part in sets_of(node.get_domain())), default=0)
+
+
+def has_several(node: isl.ScheduleNode) -> bool:
+    """Whether several loops stand one after the other below a node."""
+    return any(
+        below.get_type() in (_TYPE.sequence, _TYPE.set)
+        and sum(any(part.get_type() == _TYPE.band for part in walk(child)) for child in _children(below)) > 1
+        for below in walk(node)
+    )
+
+
+def _children(node: isl.ScheduleNode) -> list[isl.ScheduleNode]:
+    return [node.child(position) for position in range(node.n_children())]

@@ -21,14 +21,13 @@ from scopt.ir.scop import Dependences, Scop
 from scopt.machine.costs import thread_limit
 from scopt.options import Options
 from scopt.poly.bands import Ordered, distances, with_properties_below, zero
-from scopt.poly.isl_utils import IN, OUT, maps_of, sets_of, union_of_sets, walk
+from scopt.poly.isl_utils import sets_of, union_of_sets, walk
 from scopt.poly.row_buffers import is_short
 from scopt.poly.set_pieces import in_sequence
 from scopt.scheduler.decisions.arbiter import arbitrate
 from scopt.scheduler.decisions.batches import batch
 from scopt.scheduler.decisions.claims import Band, Claim
 from scopt.scheduler.decisions.contractions import contraction_of
-from scopt.scheduler.decisions.jam import jam_of
 from scopt.scheduler.decisions.long_strips import strip_of_lines
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.shared_loops import has_few
@@ -36,6 +35,7 @@ from scopt.scheduler.decisions.strip_building import (
     Rows,
     StripBuilder,
     is_left,
+    is_work,
     rows_of_strip,
     stays_in_buffers,
     stays_in_caches,
@@ -46,12 +46,14 @@ from scopt.scheduler.decisions.strip_claims import (
     alone_claim,
     gains_beside,
     has_lanes,
+    has_many_steps,
     in_order,
     may_gain,
     rows_together,
     strip_claim,
     together_claim,
 )
+from scopt.scheduler.decisions.strip_ends import crossing, is_more, pairs_inside
 from scopt.scheduler.decisions.strip_places import Keeper
 from scopt.scheduler.decisions.strip_references import (
     along_lines,
@@ -61,12 +63,14 @@ from scopt.scheduler.decisions.strip_references import (
     row_iterator,
     row_members,
 )
-from scopt.scheduler.decisions.strip_trees import depth_of, is_leaf_band, outside, statements_of, with_band
+from scopt.scheduler.decisions.strip_trees import depth_of, has_several, is_leaf_band, with_band
 
 _TYPE = isl.schedule_node_type
 _SEVERAL = 2
 # What is asked of a nest.
 ROWS = "rows"
+# What can become of it, and the rows for that; None: loops along the rows.
+Offer = tuple[Claim, Rows | None]
 
 
 class WithStrips(Struct, frozen=True, eq=False):
@@ -166,16 +170,14 @@ class _Builder(Struct):
             made.append(self.building.strips(rows))
         return made
 
-    # --- what shares strips -------------------------------------------------------------------------------------------
-
     def start(self, node: isl.ScheduleNode, *, inside: bool = False) -> Rows | None:
         """A nest that is a recurrence along rows, if strips of its rows are the best that can become of it."""
         if inside and node.band_n_member() > 1:
             return None
         if inside and node.band_member_get_coincident(0):
-            return self.beside(node)
+            return self.within(node)
         band = Band(self.setting, node, inside or not self.options.parallel)
-        offers: list[tuple[Claim, Rows | None]] = []
+        offers = list[Offer]()
         longest, members = 0, list(row_members(node))
         chained = {member: self.chains.longest(node, member) for member in members}
         if not any(chained.values()):
@@ -188,7 +190,7 @@ class _Builder(Struct):
             longest = max(longest, chain)
             rows = self.rows_across(node, member)
             offers += batch(band, None if inside else rows, member, self.around(band, member))
-            if rows is not None and ((not chain and not self.is_work(rows)) or not has_lanes(band)):
+            if rows is not None and ((not chain and not is_work(self.scop, rows)) or not has_lanes(band)):
                 rows = None
             if rows is not None:
                 rows = self.around(band, member)(rows)
@@ -208,56 +210,70 @@ class _Builder(Struct):
                 rows, longest = replace(rows, along=along), max(longest, whole)
                 offers.append((together_claim(band, rows, member, whole), rows))
         if node.band_n_member() == 1 and not node.band_member_get_coincident(0):
-            steps = self.chains.below(node, 0, whole=True) if self.chains.longest(node, 0) else {}
-            longest = max(steps.values(), default=0)
-            gains = longest and not inside and may_gain(band, 0, steps) and self.crossing(node) is not None
-            rows = self.rows_together(band, node, 0, steps) if gains else None
-            if rows is not None and self.building.keeps_order(rows, self.dependences.must):
-                offers.append((together_claim(band, rows, 0, longest), rows))
-            rows = self.rows_with_ends(node) if longest else None
-            if rows is not None:
-                offers.append((strip_claim(band, rows, rows_of_strip(self.scop, self.options, rows), 0, longest), rows))
+            longest, carrying = self.carrying(band, inside=inside)
+            offers += carrying
         if not offers:
             return None
         if (branches := self.chains.left_to_branches()) is not self.chains:
             longest = max((branches.longest(node, member) for member in members), default=longest)
         offers.append((in_order(band, longest, offers[0][0].lanes), None))
-        taken, choice = arbitrate(band, [claim for claim, _ in offers], self.setting.decider, ROWS)
-        chosen = next(rows for claim, rows in offers if claim is taken)
-        if chosen is not None or choice.given_up:
-            self.choices[choice.statements] = choice
-        return chosen
+        return self.chosen(band, offers)
 
-    def beside(self, node: isl.ScheduleNode) -> Rows | None:
-        """The rows of a loop inside of one that carries nothing, if it is best that they are written out beside each
-        other: that takes neither threads nor buffers."""
+    def carrying(self, band: Band, *, inside: bool) -> tuple[int, list[Offer]]:
+        """What rows can become that something leads from one to another of, and the longest chain along them."""
+        node, offers = band.node, list[Offer]()
         steps = self.chains.below(node, 0, whole=True) if self.chains.longest(node, 0) else {}
-        band = Band(self.setting, node, True)
-        rows = self.rows_together(band, node, 0, steps) if steps and may_gain(band, 0, steps) else None
-        if rows is None:
+        longest = max(steps.values(), default=0)
+        gains = longest and not inside and may_gain(band, 0, steps)
+        rows = (
+            self.rows_together(band, node, 0, steps)
+            if gains and crossing(self.dependences.must, node) is not None
+            else None
+        )
+        if rows is not None and self.building.keeps_order(rows, self.dependences.must):
+            offers.append((together_claim(band, rows, 0, longest), rows))
+        rows = self.rows_with_ends(node) if longest else None
+        if rows is not None:
+            offers.append((strip_claim(band, rows, rows_of_strip(self.scop, self.options, rows), 0, longest), rows))
+        return longest, offers
+
+    def chosen(self, band: Band, offers: Sequence[Offer]) -> Rows | None:
+        """The rows of the claim that is taken."""
+        taken, choice = arbitrate(band, [claim for claim, _ in offers], self.setting.decider, ROWS)
+        rows = next(rows for claim, rows in offers if claim is taken)
+        if rows is not None or choice.given_up:
+            self.choices[choice.statements] = choice
+        return rows
+
+    def within(self, node: isl.ScheduleNode) -> Rows | None:
+        """The rows of a loop inside of one that carries nothing, beside each other, or in strips without buffers."""
+        steps = self.chains.below(node, 0, whole=True) if self.chains.longest(node, 0) else {}
+        if not steps:
             return None
-        together = together_claim(band, rows, 0, max(steps.values()))
-        offers = [together, in_order(band, max(steps.values()), together.lanes)]
-        taken, choice = arbitrate(band, offers, self.setting.decider, ROWS)
-        if taken is not together:
+        band, longest = Band(self.setting, node, True), max(steps.values())
+        offers = list[Offer]()
+        across = self.rows_across(node, 0) if has_lanes(band) and has_many_steps(band, 0) else None
+        if across is not None and not across.places.buffers:
+            across = replace(across, length=strip_of_lines(band, across), parallel=False)
+            claim = strip_claim(band, across, rows_of_strip(self.scop, self.options, across), 0, longest)
+            offers.append((claim, across))
+        rows = self.rows_together(band, node, 0, steps) if may_gain(band, 0, steps) else None
+        if rows is not None:
+            offers.append((together_claim(band, rows, 0, longest), replace(rows, parallel=False)))
+        if not offers:
             return None
-        self.choices[choice.statements] = choice
-        return replace(rows, parallel=False)
+        offers.append((in_order(band, longest, offers[0][0].lanes), None))
+        return self.chosen(band, offers)
 
     def rows_across(self, node: isl.ScheduleNode, member: int) -> Rows | None:
-        """The rows that a member walks through; None if strips of them can't be made, or if they need neither buffers
-        nor cells of their own: then the loop over the rows can be the innermost one of all, an ordinary vector loop."""
+        """The rows that a member walks through; None if strips of them can't be made, or if one nest alone has no cells
+        of its own for them: then the loop over the rows can be the innermost one, an ordinary vector loop."""
         lane = node.band_get_partial_schedule().get_at(member)
         if is_mixed(self.scop, node, member, lane, self.options):
             return None
         rows = self.rows((node,), (member,), lane)
-        needed = rows is not None and (rows.places.buffers or rows.places.scalars)
-        return rows if needed and rows is not None and stays_in_caches(self.scop, self.options, rows) else None
-
-    def is_work(self, rows: Rows) -> bool:
-        """Whether buffers are for nothing but what each row computes for itself: nothing is copied."""
-        arrays = [self.scop.arrays[one.array] for one in rows.places.buffers]
-        return bool(arrays) and all(array.private for array in arrays)
+        needed = rows is not None and (rows.places.buffers or rows.places.scalars or has_several(node.child(0)))
+        return rows if rows is not None and needed and stays_in_caches(self.scop, self.options, rows) else None
 
     def rows_alone(self, band: Band, member: int) -> Rows | None:
         """The rows that a member walks through, for threads to run one at a time, each with buffers of its own; None if
@@ -272,18 +288,21 @@ class _Builder(Struct):
         deeper = [one for one in inner if one.get_schedule_depth() > deep]
         trips = band.work.trips[member]
         few = trips < _SEVERAL * self.options.machine.cores  # inside of few lines, loops are shared
-        if not inner or (deeper and (few or any(self.is_more(one) for one in deeper))):
+        if not inner or (deeper and (few or any(is_more(self.setting, one) for one in deeper))):
+            return None
+        if deeper and self.has_strips_within(node):
             return None
         rows = self.rows((node,), (member,), lane, together=1)
-        if rows is None or not self.is_work(rows) or (deeper and not is_left(self.scop, rows)):
+        if rows is None or not is_work(self.scop, rows) or (deeper and not is_left(self.scop, rows)):
             return None
         return replace(rows, along=along, alone=True)
 
-    def is_more(self, node: isl.ScheduleNode) -> bool:
-        """Whether other mechanisms make more of a nest than its loops as they are."""
-        if contraction_of(self.scop, node) is not None:
-            return True
-        return jam_of(self.scop, self.dependences, node, self.options) is not None
+    def has_strips_within(self, node: isl.ScheduleNode) -> bool:
+        """Whether some loop below a band's is better off in strips of its own."""
+        silent = replace(self, setting=replace(self.setting, decider=None), choices={}, marks={})
+        bands = [one for one in walk(node.child(0)) if one.get_type() == _TYPE.band and not is_leaf_band(one)]
+        found = (silent.within(one) for one in bands if one.band_n_member() == 1)
+        return any(rows is not None and not rows.together for rows in found)
 
     def rows_together(
         self, band: Band, node: isl.ScheduleNode, member: int, steps: Mapping[tuple[str, ...], int]
@@ -313,7 +332,7 @@ class _Builder(Struct):
         …; hist[bin] += …; }``, all others in vectors across the rows. None if that can't be, or if something leads
         back."""
         lane = node.band_get_partial_schedule().get_at(0)
-        ends = self.crossing(node)
+        ends = crossing(self.dependences.must, node)
         if (
             ends is None
             or not ends
@@ -326,17 +345,6 @@ class _Builder(Struct):
             return None
         rows = replace(rows, parallel=False)
         return rows if self.building.keeps_order(rows, self.dependences.must) else None
-
-    def crossing(self, node: isl.ScheduleNode) -> frozenset[str] | None:
-        """The statements that something leads from and to, from row to row of a band's; None if some of them stand in
-        loops along the rows."""
-        pairs = self.inside(self.dependences.must, node, node.get_domain())
-        crossing = pairs.subtract(pairs.eq_at_multi_union_pw_aff(node.band_get_partial_schedule()))
-        inner = {
-            name for below in walk(node.child(0)) if below.get_type() == _TYPE.band for name in statements_of(below)
-        }
-        ends = {str(one.get_tuple_name(end)) for one in maps_of(crossing) for end in (IN, OUT)}
-        return None if ends & inner else frozenset(ends)
 
     def outer(self, band: Band, rows: Rows, member: int) -> tuple[int, ...]:
         """The other members that carry nothing, outside of which no buffer has to be chosen; one with enough values for
@@ -371,19 +379,12 @@ class _Builder(Struct):
         both = rows.domain.union(node.get_domain())
         for member in row_members(node):
             lane = rows.lane.union_add(node.band_get_partial_schedule().get_at(member))
-            between = self.inside(self.dependences.must, node, both)
+            between = pairs_inside(self.dependences.must, node, both)
             used = between.intersect_domain(rows.domain).intersect_range(node.get_domain())
             if not used.is_empty() and zero(distances(between, lane)):
                 longer = self.rows((*rows.nodes, node), (*rows.members, member), lane, rows.together)
                 return longer if longer is not None and not (rows.together and longer.blocks().is_empty()) else None
         return None
-
-    def inside(self, pairs: isl.UnionMap, node: isl.ScheduleNode, domain: isl.UnionSet) -> isl.UnionMap:
-        """Pairs of some instances that agree in everything outside a node that stands among them."""
-        pairs = pairs.intersect_domain(domain).intersect_range(domain)
-        if node.get_schedule_depth() == 0 or pairs.is_empty():
-            return pairs
-        return pairs.eq_at_multi_union_pw_aff(outside(node))
 
     def rows(
         self,

@@ -50,8 +50,10 @@ def _growth(
         case ir.UnaryOp(op="-" | "+" as sign, expr=inner):
             own = _growth(scop, statement, inner, steps, seen)
             return None if own is None else -own if sign == "-" else own
-    if isinstance(node, ir.ArrayRef) and any(a.node is node and a.array in _writers(scop) for a in statement.accesses):
-        return None  # what it says may change
+    if isinstance(node, ir.ArrayRef) and any(
+        a.node is node and _changes(scop, statement, a, steps) for a in statement.accesses
+    ):
+        return None
     parts = [_growth(scop, statement, part, steps, seen) for part in _operands(node)]
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
@@ -66,6 +68,14 @@ def _growth(
         case ir.BinaryOp(op="*", right=ir.Constant() as factor) if factor.value.isdecimal():
             return int(factor.value) * known[0]
     return None if any(known) else _NOTHING
+
+
+def _changes(scop: Scop, statement: Statement, access: Access, steps: Mapping[str, Fraction]) -> bool:
+    """Whether what a reference reads may change on the way: what is written in front of the loops that are moved along
+    stays."""
+    moved = next((k for k, name in enumerate(statement.iterators) if steps.get(name)), len(statement.iterators))
+    within = statement.iterators[: moved + 1]
+    return any(one.iterators[: moved + 1] == within for one in _writers(scop).get(access.array, ()))
 
 
 def _operands(node: ir.Node) -> list[ir.Node]:

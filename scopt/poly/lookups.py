@@ -16,6 +16,13 @@ def narrow_lookups(scop: Scop, statement: Statement) -> int:
     return sum(1 for _ in _lookups(scop, statement))
 
 
+def is_narrow_lookup(scop: Scop, access: Access) -> bool:
+    """Whether a reference reads such a cell."""
+    array = scop.arrays[access.array]
+    narrow = access.kind == "read" and array.rank and 0 < array.type.bits < _GATHERED
+    return bool(narrow) and not access.relation.is_single_valued()
+
+
 def looks_up_in_branches(scop: Scop, statement: Statement) -> bool:
     """Whether a statement reads such cells where more than one condition on data lets it: nothing loads them for some
     lanes alone, and compilers make no vectors of a loop with it. (One condition around an assignment is a choice.)"""
@@ -26,11 +33,7 @@ def looks_up_in_branches(scop: Scop, statement: Statement) -> bool:
 
 
 def _lookups(scop: Scop, statement: Statement) -> Iterator[Access]:
-    for access in statement.accesses:
-        array = scop.arrays[access.array]
-        narrow = access.kind == "read" and array.rank and 0 < array.type.bits < _GATHERED
-        if narrow and not access.relation.is_single_valued():
-            yield access
+    return (access for access in statement.accesses if is_narrow_lookup(scop, access))
 
 
 def _below_branches(node: ir.Node, depth: int) -> Iterator[ir.ArrayRef]:

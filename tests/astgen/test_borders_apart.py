@@ -10,7 +10,9 @@ from scopt.astgen.passes.borders_apart import with_borders_apart
 from scopt.ir.expr import conjunction, disjunction, evaluate, plus, satisfied
 from scopt.ir.nest import Block, Call, Compare, Condition, Const, For, If, LoopMark, LoopNest, Name
 from scopt.ir.nest_walks import items
+from tests.sources import scop_of
 
+SCOP = scop_of("for (i = 0; i < n; i++) x[i] = 0;")
 J, N, W, ROW = Name("j"), Name("n"), Name("w"), Name("i")
 BORDERS = disjunction((Compare(J, "<", Const(3)), Compare(plus(J, 2), ">=", N)))
 INSIDE = conjunction((Compare(J, ">=", W), Compare(W, ">", J)))
@@ -60,7 +62,7 @@ def instances(block: Block, values: Mapping[str, int]) -> Iterator[tuple[str, in
 )
 def test_loops_and_instances(conditions: tuple[Condition, ...], loops: int, asked: int) -> None:
     source = nest(*conditions)
-    made = with_borders_apart(source).body
+    made = with_borders_apart(SCOP, source).body
     found = list(items(made))
     assert sum(isinstance(one, For) for one in found) == loops
     inside = [one for loop in found if isinstance(loop, For) for one in items(loop.body)]
@@ -72,12 +74,19 @@ def test_loops_and_instances(conditions: tuple[Condition, ...], loops: int, aske
                 assert list(instances(made, values)) == list(instances(source.body, values))
 
 
-@pytest.mark.parametrize("mark", ["parallel", "jammed", "beside"])
+def test_threads_share_the_middle_alone() -> None:
+    made = with_borders_apart(SCOP, nest(BORDERS, parallel=True)).body
+    assert [one.mark.parallel for one in made.items if isinstance(one, For)] == [False, True, False]
+    source = nest(Compare(J, ">=", W), parallel=True)
+    assert with_borders_apart(SCOP, source) == source
+
+
+@pytest.mark.parametrize("mark", ["jammed", "beside"])
 def test_others_stay(mark: str) -> None:
     source = nest(BORDERS, **{mark: True})
-    assert with_borders_apart(source) == source
+    assert with_borders_apart(SCOP, source) == source
 
 
 def test_loops_in_order_stay() -> None:
     source = nest(BORDERS, simd=False)
-    assert with_borders_apart(source) == source
+    assert with_borders_apart(SCOP, source) == source

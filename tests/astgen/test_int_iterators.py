@@ -37,6 +37,7 @@ def test_conditions_narrow_where_iterators_lie(condition: Condition, expected: I
     [
         ("s += a[(int)x + d];", True),
         ("u = (int)x + d;\nv = u + 1;\ns += a[v];", True),
+        ("s += a[b[k] + (int)y][d[k] + (int)x];", True),
         ("u = (int)x + d;\ns += u;", False),
         ("v = u + 1;\ns += a[v] * (int)x;", False),
         ("u = (int)x * d;\ns += a[u];", False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -281,6 +282,39 @@ def test_known_sizes_that_never_pass_the_test(size: int, transformed: bool) -> N
     }}"""
     result = optimize(source.encode(), Options(autodetect=True))
     assert ("region.transformed" in {remark.id for remark in result.remarks}) is transformed
+
+
+def test_strips_count_beside_parallel_loops_that_are_always_too_short() -> None:
+    """A total in order is collected row by row beside them."""
+    source = """#define T 4000
+double exp(double);
+double log(double);
+void f(const signed char x[T][40], double p[40][20], double e[40], double w[20], double u[40][20], double *z) {
+  for (int m = 0; m < 3; m++) {
+    for (int i = 0; i < 40; i++) for (int q = 0; q < 20; q++) { p[i][q] = log(e[i] * w[q]); u[i][q] = 0; }
+    for (int t = 0; t < T; t++) {
+      double o[20], total = 0, mean = 0;
+      for (int q = 0; q < 20; q++) {
+        double l = 0;
+        for (int i = 0; i < 40; i++) if (x[t][i] >= 0) l += p[i][q];
+        o[q] = w[q] * exp(l);
+        total += o[q];
+      }
+      for (int q = 0; q < 20; q++) { o[q] /= total; mean += o[q] * w[q]; }
+      z[t] = mean;
+      for (int i = 0; i < 40; i++) if (x[t][i] >= 0) for (int q = 0; q < 20; q++) u[i][q] += o[q];
+    }
+    for (int i = 0; i < 40; i++) {
+      double g = 0, h = 0;
+      for (int q = 0; q < 20; q++) { double r = exp(p[i][q]) * u[i][q]; g += r; h += r * w[q]; }
+      e[i] += g / h;
+    }
+  }
+}
+"""
+    result = optimize(source.encode(), Options(autodetect=True))
+    assert "region.transformed" in {remark.id for remark in result.remarks}
+    assert re.search(rb"l_rows\[q\]\);\s*for \(long q[^\n]*\n\s*total \+= o", result.text)
 
 
 def test_what_one_thread_gains_is_asked_for_its_own_work_where_sizes_are_known() -> None:

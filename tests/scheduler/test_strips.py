@@ -403,6 +403,41 @@ def test_no_strips_inside_a_parallel_loop() -> None:
     assert len([mark for mark in marked.loops.values() if mark.parallel]) == 1
 
 
+# Scores of shifts: sums over points that data place, along lines; their places are written in front.
+SCORES = """
+for (t = 0; t < n; t++)
+  for (i = 0; i < 41; i++) for (j = 0; j < 41; j++) {
+    int sum = 0;
+    for (k = 0; k < m; k++) sum += grid[y[k] + i][x[k] + j];
+    score[i][j] += sum - t * j;
+  }"""
+COLUMNS = """
+for (t = 0; t < n; t++) {
+  for (i = 0; i < m; i++) { s = 0; for (j = 0; j < m; j++) s += A[i][j]; for (j = 0; j < m; j++) A[i][j] *= p[i] / s; }
+  w[t] = 0;
+  for (j = 0; j < m; j++) {
+    double e;
+    c[j] = 0;
+    for (i = 0; i < m; i++) c[j] += A[i][j];
+    e = (c[j] - p[j]) / p[j];
+    if (e > w[t]) w[t] = e;
+    for (i = 0; i < m; i++) A[i][j] = A[i][j] * p[j] / c[j];
+  }
+}"""
+
+
+def test_strips_of_rows_inside_of_others() -> None:
+    params = "int n, int m, const unsigned char grid[600][600], const int x[700], const int y[700], int score[41][41]"
+    text = optimize(source_of(SCORES, params), Options(eager=True)).text.decode()
+    assert re.search(r"omp simd\n *for \(int j = [^\n]*\n *sum_rows\[j[^\n]* \+= grid", text)
+
+
+def test_columns_of_several_loops_are_strips_without_cells_of_their_own() -> None:
+    params = "int n, int m, double A[900][900], double p[900], double c[900], double w[50]"
+    text = optimize(source_of(COLUMNS, params), Options(eager=True)).text.decode()
+    assert re.search(r"omp simd\n *for \(long j = jt[^\n]*\n *c\[j\] \+= A\[i\]\[j\]", text)
+
+
 # Sums over sources, into records of three cells, behind derivatives with borders of their own.
 RECORDS = """
 for (i = 0; i < n; i++) for (j = 0; j < m; j++) u[i][j] = v[i][j < m - 1 ? j + 1 : j] - v[i][j > 0 ? j - 1 : 0];
