@@ -23,8 +23,9 @@ from scopt.stage_clock import LISTENERS
 
 # Seconds on the clock for each one of processor time: for work that waits, on machines that are busy.
 PATIENCE = 10
-# Bytes for a stage's name.
+# Bytes for a stage's name, and what stands behind it where a process has more time.
 BOARD = 64
+_LONGER = b"+"
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -38,21 +39,24 @@ class Finished(Struct, Generic[T], frozen=True):
 
 class Failed(Struct, frozen=True):
     """The work raised, or its process died. message: one line. timed_out: it was ended at its limit, or gave up before
-    by a TimeoutError. stage: that it was in when it was ended."""
+    by a TimeoutError. stage: that it was in when it was ended. longer: it had more time, see `Attempt`."""
 
     message: str
     timed_out: bool = False
     stage: str = ""
+    longer: bool = False
 
 
 class Attempt(Struct, Generic[T], frozen=True):
     """Work for a process of its own. seconds: of processor time, after which it is killed (0: no limit), so that what
     becomes of it doesn't depend on what else runs; memory: bytes that it may take besides what is there already (0: no
-    limit)."""
+    limit). more: seconds besides, once it has come to one of the `late` stages."""
 
     work: Callable[[], T]
     seconds: float
     memory: int = 0
+    more: float = 0.0
+    late: frozenset[str] = frozenset()
 
 
 Task = Generator[Attempt[T], Finished[T] | Failed, R]
@@ -117,6 +121,7 @@ class _Running(Struct, Generic[T, R], frozen=True, eq=False):
     number: int
     task: Task[T, R]
     seconds: float
+    more: float
     deadline: float
     process: ForkProcess
     receiver: Connection
@@ -142,28 +147,34 @@ class _Running(Struct, Generic[T, R], frozen=True, eq=False):
             self.board.close()
 
     def late(self) -> Failed:
-        stage = self.board[:].rstrip(b"\0").decode()
-        return Failed(f"not finished after {self.seconds:g} s", timed_out=True, stage=stage)
+        stage, longer = self.board[:BOARD].rstrip(b"\0").decode(), self.board[BOARD:] == _LONGER
+        seconds = self.seconds + (self.more if longer else 0.0)
+        return Failed(f"not finished after {seconds:g} s", timed_out=True, stage=stage, longer=longer)
 
 
 def _started(number: int, task: Task[T, R], attempt: Attempt[T]) -> _Running[T, R]:
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    board = mmap.mmap(-1, BOARD)  # memory that both have
+    board = mmap.mmap(-1, BOARD + len(_LONGER))  # memory that both have
 
     def work() -> T:
-        LISTENERS[:] = [partial(_show, board)]
+        LISTENERS[:] = [partial(_show, board, attempt.more if attempt.seconds else 0.0, attempt.late)]
         return attempt.work()
 
     process = context.Process(target=_child, args=(work, sender, attempt.seconds, attempt.memory), daemon=True)
     process.start()
     sender.close()
-    deadline = time.monotonic() + attempt.seconds * PATIENCE if attempt.seconds else math.inf
-    return _Running(number, task, attempt.seconds, deadline, process, receiver, board)
+    deadline = time.monotonic() + (attempt.seconds + attempt.more) * PATIENCE if attempt.seconds else math.inf
+    return _Running(number, task, attempt.seconds, attempt.more, deadline, process, receiver, board)
 
 
-def _show(board: mmap.mmap, stage: str) -> None:
-    board[:] = stage.encode()[:BOARD].ljust(BOARD, b"\0")
+def _show(board: mmap.mmap, more: float, late: frozenset[str], stage: str) -> None:
+    """Say what stage this process is in; in the first late one, its limit is so much later."""
+    board[:BOARD] = stage.encode()[:BOARD].ljust(BOARD, b"\0")
+    if more and stage in late and board[BOARD:] != _LONGER:
+        board[BOARD:] = _LONGER
+        left, _ = signal.getitimer(signal.ITIMER_PROF)
+        signal.setitimer(signal.ITIMER_PROF, left + more)
 
 
 def _child(work: Callable[[], T], sender: Connection, seconds: float, memory: int) -> None:
