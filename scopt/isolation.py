@@ -23,9 +23,8 @@ from scopt.stage_clock import LISTENERS
 
 # Seconds on the clock for each one of processor time: for work that waits, on machines that are busy.
 PATIENCE = 10
-# Bytes for a stage's name, and what stands behind it where a process has more time.
-BOARD = 64
-_LONGER = b"+"
+# Bytes for a stage's name, and for the seconds that it took to come to where a process has more time.
+BOARD, _LATE = 64, 16
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -39,12 +38,13 @@ class Finished(Struct, Generic[T], frozen=True):
 
 class Failed(Struct, frozen=True):
     """The work raised, or its process died. message: one line. timed_out: it was ended at its limit, or gave up before
-    by a TimeoutError. stage: that it was in when it was ended. longer: it had more time, see `Attempt`."""
+    by a TimeoutError. stage: that it was in when it was ended. late: seconds that it took to
+    come to where it had more time, see `Attempt`; 0 if it didn't."""
 
     message: str
     timed_out: bool = False
     stage: str = ""
-    longer: bool = False
+    late: float = 0.0
 
 
 class Attempt(Struct, Generic[T], frozen=True):
@@ -147,18 +147,18 @@ class _Running(Struct, Generic[T, R], frozen=True, eq=False):
             self.board.close()
 
     def late(self) -> Failed:
-        stage, longer = self.board[:BOARD].rstrip(b"\0").decode(), self.board[BOARD:] == _LONGER
-        seconds = self.seconds + (self.more if longer else 0.0)
-        return Failed(f"not finished after {seconds:g} s", timed_out=True, stage=stage, longer=longer)
+        stage, late = self.board[:BOARD].rstrip(b"\0").decode(), float(self.board[BOARD:].rstrip(b"\0") or 0)
+        seconds = self.seconds + (self.more if late else 0.0)
+        return Failed(f"not finished after {seconds:g} s", timed_out=True, stage=stage, late=late)
 
 
 def _started(number: int, task: Task[T, R], attempt: Attempt[T]) -> _Running[T, R]:
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    board = mmap.mmap(-1, BOARD + len(_LONGER))  # memory that both have
+    board = mmap.mmap(-1, BOARD + _LATE)  # memory that both have
 
     def work() -> T:
-        LISTENERS[:] = [partial(_show, board, attempt.more if attempt.seconds else 0.0, attempt.late)]
+        LISTENERS[:] = [partial(_show, board, attempt.seconds, attempt.more if attempt.seconds else 0.0, attempt.late)]
         return attempt.work()
 
     process = context.Process(target=_child, args=(work, sender, attempt.seconds, attempt.memory), daemon=True)
@@ -168,12 +168,12 @@ def _started(number: int, task: Task[T, R], attempt: Attempt[T]) -> _Running[T, 
     return _Running(number, task, attempt.seconds, attempt.more, deadline, process, receiver, board)
 
 
-def _show(board: mmap.mmap, more: float, late: frozenset[str], stage: str) -> None:
+def _show(board: mmap.mmap, seconds: float, more: float, late: frozenset[str], stage: str) -> None:
     """Say what stage this process is in; in the first late one, its limit is so much later."""
     board[:BOARD] = stage.encode()[:BOARD].ljust(BOARD, b"\0")
-    if more and stage in late and board[BOARD:] != _LONGER:
-        board[BOARD:] = _LONGER
+    if more and stage in late and not board[BOARD]:
         left, _ = signal.getitimer(signal.ITIMER_PROF)
+        board[BOARD:] = f"{seconds - left:.3f}".encode()[:_LATE].ljust(_LATE, b"\0")
         signal.setitimer(signal.ITIMER_PROF, left + more)
 
 
