@@ -23,8 +23,8 @@ from scopt.stage_clock import LISTENERS
 
 # Seconds on the clock for each one of processor time: for work that waits, on machines that are busy.
 PATIENCE = 10
-# Bytes for a stage's name.
-BOARD = 64
+# Bytes for a stage's name, and for the seconds that it took to come to where a process has more time.
+BOARD, _LATE = 64, 16
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -38,21 +38,25 @@ class Finished(Struct, Generic[T], frozen=True):
 
 class Failed(Struct, frozen=True):
     """The work raised, or its process died. message: one line. timed_out: it was ended at its limit, or gave up before
-    by a TimeoutError. stage: that it was in when it was ended."""
+    by a TimeoutError. stage: that it was in when it was ended. late: seconds that it took to
+    come to where it had more time, see `Attempt`; 0 if it didn't."""
 
     message: str
     timed_out: bool = False
     stage: str = ""
+    late: float = 0.0
 
 
 class Attempt(Struct, Generic[T], frozen=True):
     """Work for a process of its own. seconds: of processor time, after which it is killed (0: no limit), so that what
     becomes of it doesn't depend on what else runs; memory: bytes that it may take besides what is there already (0: no
-    limit)."""
+    limit). more: seconds besides, once it has come to one of the `late` stages."""
 
     work: Callable[[], T]
     seconds: float
     memory: int = 0
+    more: float = 0.0
+    late: frozenset[str] = frozenset()
 
 
 Task = Generator[Attempt[T], Finished[T] | Failed, R]
@@ -117,6 +121,7 @@ class _Running(Struct, Generic[T, R], frozen=True, eq=False):
     number: int
     task: Task[T, R]
     seconds: float
+    more: float
     deadline: float
     process: ForkProcess
     receiver: Connection
@@ -142,28 +147,34 @@ class _Running(Struct, Generic[T, R], frozen=True, eq=False):
             self.board.close()
 
     def late(self) -> Failed:
-        stage = self.board[:].rstrip(b"\0").decode()
-        return Failed(f"not finished after {self.seconds:g} s", timed_out=True, stage=stage)
+        stage, late = self.board[:BOARD].rstrip(b"\0").decode(), float(self.board[BOARD:].rstrip(b"\0") or 0)
+        seconds = self.seconds + (self.more if late else 0.0)
+        return Failed(f"not finished after {seconds:g} s", timed_out=True, stage=stage, late=late)
 
 
 def _started(number: int, task: Task[T, R], attempt: Attempt[T]) -> _Running[T, R]:
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    board = mmap.mmap(-1, BOARD)  # memory that both have
+    board = mmap.mmap(-1, BOARD + _LATE)  # memory that both have
 
     def work() -> T:
-        LISTENERS[:] = [partial(_show, board)]
+        LISTENERS[:] = [partial(_show, board, attempt.seconds, attempt.more if attempt.seconds else 0.0, attempt.late)]
         return attempt.work()
 
     process = context.Process(target=_child, args=(work, sender, attempt.seconds, attempt.memory), daemon=True)
     process.start()
     sender.close()
-    deadline = time.monotonic() + attempt.seconds * PATIENCE if attempt.seconds else math.inf
-    return _Running(number, task, attempt.seconds, deadline, process, receiver, board)
+    deadline = time.monotonic() + (attempt.seconds + attempt.more) * PATIENCE if attempt.seconds else math.inf
+    return _Running(number, task, attempt.seconds, attempt.more, deadline, process, receiver, board)
 
 
-def _show(board: mmap.mmap, stage: str) -> None:
-    board[:] = stage.encode()[:BOARD].ljust(BOARD, b"\0")
+def _show(board: mmap.mmap, seconds: float, more: float, late: frozenset[str], stage: str) -> None:
+    """Say what stage this process is in; in the first late one, its limit is so much later."""
+    board[:BOARD] = stage.encode()[:BOARD].ljust(BOARD, b"\0")
+    if more and stage in late and not board[BOARD]:
+        left, _ = signal.getitimer(signal.ITIMER_PROF)
+        board[BOARD:] = f"{seconds - left:.3f}".encode()[:_LATE].ljust(_LATE, b"\0")
+        signal.setitimer(signal.ITIMER_PROF, left + more)
 
 
 def _child(work: Callable[[], T], sender: Connection, seconds: float, memory: int) -> None:

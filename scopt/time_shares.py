@@ -18,6 +18,10 @@ from scopt.tell.results import Outcome
 
 # Stages that are the same whatever becomes of loops.
 _BEFORE_BANDS = frozenset({"extract", "dependences", "verify statements", "check schedule", "schedule"})
+# What comes behind a schedule: what has begun with it is half done, and its result worth more than a simpler one's.
+_BEHIND_SCHEDULES = frozenset({"bands", "verify schedule", "generate", "print", "verify text"})
+# Of a region's time, what the first form may take besides its half of it once it has come that far.
+_LATE_SHARE = 0.2
 # Of a region's time, what schedules may take.
 SCHEDULE_SHARE = 0.25
 
@@ -36,9 +40,10 @@ def in_time(
     # Loops over the tiles of oddly skewed bands can take isl forever, and so can schedules of many statements; the
     # first form gets as much time as the others together.
     left, part, given_up = options.budget, options.budget / 2, ""
+    more = _LATE_SHARE * options.budget
     while attempts:
         chosen = attempts.pop(0)
-        outcome = yield Attempt(partial(work, chosen), part, options.memory)
+        outcome = yield Attempt(partial(work, chosen), part, options.memory, more, _BEHIND_SCHEDULES)
         if not isinstance(outcome, Failed):
             if chosen.hasty and outcome.value.text is None and not outcome.value.error:
                 break  # more time may bring what pays
@@ -46,8 +51,11 @@ def in_time(
         if not outcome.timed_out:
             return outcome
         given_up = given_up or outcome.message
-        attempts, left = _simpler(attempts, outcome), left - part
-        part = left / max(1, len(attempts))
+        attempts, left = _simpler(attempts, outcome), left - part - (more if outcome.late else 0.0)
+        part, more = left / max(1, len(attempts)), 0.0
+        if outcome.late > part:  # as long as a schedule takes, which only the last ones do without
+            attempts = [one for one in attempts if one.hasty]
+            part = left / max(1, len(attempts))
     return Failed(f"not finished after {options.budget:g} s", timed_out=True)
 
 

@@ -27,7 +27,6 @@ from scopt.frontend.normalize.called_bodies import with_called_bodies
 from scopt.frontend.normalize.chosen_distances import with_chosen_distances
 from scopt.frontend.normalize.commas import without_commas
 from scopt.frontend.normalize.compound_literals import without_compound_literals
-from scopt.frontend.normalize.conditions_inside import with_conditions_inside
 from scopt.frontend.normalize.constant_scalars import with_constant_scalars
 from scopt.frontend.normalize.dereferenced import dereferenced
 from scopt.frontend.normalize.direction_tables import without_direction_tables
@@ -52,6 +51,7 @@ from scopt.frontend.normalize.shared_origins import hoist_origins
 from scopt.frontend.normalize.stage_loops import with_stage_loops
 from scopt.frontend.normalize.statement_counts import MAX_STATEMENTS, counted
 from scopt.frontend.normalize.sums_apart import with_sums_apart
+from scopt.frontend.normalize.values_in_front import with_values_in_front
 from scopt.frontend.normalize.whole_runs import with_whole_runs
 from scopt.frontend.syntax.liveness import may_be_read_after
 from scopt.frontend.syntax.mentioned import identifiers
@@ -202,7 +202,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     symbols, inside = {**symbols, **{one.symbol.name: one.symbol for one in stages.values}}, inside | iterators
     items = with_outer_products(items, facts_of(tu, region.function), symbols, inside)
     types = ExpressionTypes(symbols, tu.structs, region.symbolic, region.types)
-    items, told = with_conditions_inside(items, symbols, iterators, types, reserved, read_after)
+    items, told, types = with_values_in_front(tu, items, types, iterators, reserved, read_after)
     symbols, local_names = {**symbols, **told}, local_names | told.keys()
     updates = with_separate_updates(with_branch_values(items, symbols, types), symbols, types)
     items = with_sums_apart(updates, types, tu.defined_functions)

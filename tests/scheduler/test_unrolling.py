@@ -291,6 +291,13 @@ def test_records_whose_threads_share_them_have_no_vectors_either() -> None:
     assert "scopt_scalar();" not in text(few, FACTORS)
 
 
+def test_records_of_several_arrays_stay_one_loop() -> None:
+    """Straight code turns from one array to the next, and back: loops of their own would get the same lines again."""
+    inner = "for (int k = 0; k < 4; k++) { o[i][k] = 0; p[i][k] = 1; a[i][k] = o[i][k] + 1; }"
+    found = text(f"for (i = 0; i < n; i++) {inner}", f"{RECORDS}, float p[n][4]")
+    assert loops(found) == 1
+
+
 def test_records_are_computed_alike(run_c: Callable[..., str]) -> None:
     main = """
 #include <stdio.h>

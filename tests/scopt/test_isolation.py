@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Callable
+from functools import partial
 
-from scopt.isolation import Failed, Finished, run_isolated
+from scopt.isolation import Attempt, Failed, Finished, Task, run_isolated, run_tasks
 from scopt.stage_clock import Clock
 
 
@@ -42,6 +44,32 @@ def test_what_is_ended_has_told_where_it_was() -> None:
     outcome = run_isolated(work, 0.2)
     assert isinstance(outcome, Failed)
     assert outcome.stage == "dependences"
+
+
+def test_what_has_come_to_a_late_stage_has_more_time() -> None:
+    clock = Clock()
+
+    def work(stages: str) -> None:
+        for stage in stages.split():
+            with clock(stage):
+                end = time.process_time() + 0.2
+                while time.process_time() < end:
+                    pass
+
+    for stages, limit, longer in (
+        ("first late", 0, False),
+        ("first late last last", 0.6, True),
+        ("first first", 0.3, False),
+    ):
+        (outcome,) = run_tasks([_once(partial(work, stages))], 1)
+        assert (outcome == Finished(None)) == (not limit)
+        if isinstance(outcome, Failed):
+            assert (outcome.late > 0) == longer
+            assert outcome.message == f"not finished after {limit} s"
+
+
+def _once(work: Callable[[], None]) -> Task[None, Finished[None] | Failed]:
+    return (yield Attempt(work, 0.3, more=0.3, late=frozenset({"late", "last"})))
 
 
 def _busy() -> None:
