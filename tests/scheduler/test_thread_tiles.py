@@ -29,6 +29,17 @@ FEW = """
           if (c[i][k][b] + c[k + 1][i + len - 1][b] < c[i][i + len - 1][0])
             c[i][i + len - 1][0] = c[i][k][b] + c[k + 1][i + len - 1][b];
 """
+# All rules, which data name: one thread gains nothing by another order.
+RULES = """
+  for (int len = 2; len <= n; len++)
+    for (int i = 0; i <= n - len; i++)
+      for (int k = i; k < i + len - 1; k++)
+        for (int r = 0; r < m; r++)
+          if (c[i][k][b[r]] + c[k + 1][i + len - 1][d[r]] < c[i][i + len - 1][a[r]]) {
+            c[i][i + len - 1][a[r]] = c[i][k][b[r]] + c[k + 1][i + len - 1][d[r]];
+            at[i][i + len - 1][a[r]] = k;
+          }
+"""
 
 
 def tiles(size: int) -> set[str]:
@@ -46,3 +57,10 @@ def test_the_fewer_intervals_the_smaller_tiles() -> None:
 def test_threads_share_intervals_of_one_length_where_caches_have_all_others() -> None:
     text = optimize(source_of(SPLITS, "int n, int c[72][72][12], int w[12][12][12]")).text.decode()
     assert re.search(r"for \(long len = 2;.*\n.*\n *#pragma omp parallel for .*\n *for \(long is = len; is <= n;", text)
+
+
+def test_one_thread_has_the_original_where_it_gains_nothing() -> None:
+    params = "int n, int m, int c[72][72][12], int at[72][72][12], int a[240], int b[240], int d[240]"
+    made = optimize(source_of(RULES, params)).text.decode().partition("#pragma scop")[2]
+    assert "scopt_threads() > 1" in made.partition("for (long len")[0]
+    assert "for (int len = 2;" in made
