@@ -41,6 +41,7 @@ from scopt.astgen.passes.gathering import with_records_apart
 from scopt.astgen.passes.kept_loops import with_kept_loops, with_plain_sums
 from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.lengths import with_constant_lengths
+from scopt.astgen.passes.lookups_apart import with_lookups_apart
 from scopt.astgen.passes.masking import with_masks
 from scopt.astgen.passes.narrow_loops import with_narrow_loops
 from scopt.astgen.passes.narrow_parts import hold_cells_and_parts
@@ -273,11 +274,6 @@ def _held_cells(program: Program, setting: Setting) -> Program:
     return replace(program, nest=nest, told=nest)
 
 
-def _products_apart(program: Program, setting: Setting) -> Program:
-    scop, nest = with_products_apart(program.scop, program.nest)
-    return replace(program, scop=scop, nest=nest)
-
-
 def _of_vectors(change: Callable[[Scop, LoopNest], LoopNest]) -> Callable[[Program, Setting], Program]:
     """A rewrite of loops that is about vectors alone."""
 
@@ -293,14 +289,14 @@ def _lanes_apart(program: Program, setting: Setting) -> Program:
     return replace(program, scop=scop, nest=nest)
 
 
-def _eager_conditions(program: Program, setting: Setting) -> Program:
-    scop, nest = with_eager_conditions(program.source, program.scop, program.nest)
-    return replace(program, scop=scop, nest=nest)
+def _computed(change: Callable[[Scop, Scop, LoopNest], tuple[Scop, LoopNest]]) -> Callable[..., Program]:
+    """A rewrite of what vector loops compute, by statements of its own."""
 
+    def run(program: Program, setting: Setting) -> Program:
+        scop, nest = change(program.source, program.scop, program.nest)
+        return replace(program, scop=scop, nest=nest)
 
-def _picked_choices(program: Program, setting: Setting) -> Program:
-    scop, nest = with_picked_choices(program.source, program.scop, program.nest)
-    return replace(program, scop=scop, nest=nest)
+    return run
 
 
 def _skipped_blocks(program: Program, setting: Setting) -> Program:
@@ -378,19 +374,20 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("aligned-starts", "vector loops over rows start where the rows' lines do", _aligned_starts),
     Rewrite("masked-extremes", "extremes of what conditions let through, without branches", _masked_extremes),
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
-    Rewrite("products-apart", "products apart from the additions that wait for them", _products_apart),
+    Rewrite("products-apart", "products apart from additions", _computed(lambda _, *made: with_products_apart(*made))),
     Rewrite("sums-along", "sums of products of narrow integers are gcc's vector loops", _of_vectors(with_sums_along)),
     Rewrite("kept-loops", "small loops of sums that gcc would write out", _of_vectors(with_kept_loops)),
     Rewrite("shifted-rows", "vector loops along shifted rows run one by one", _of_vectors(with_shifted_rows_apart)),
     Rewrite("lanes-apart", "of records that are computed differently, one element apart", _lanes_apart),
-    Rewrite("eager-conditions", "both sides of && and || are evaluated in vector loops", _eager_conditions),
-    Rewrite("picked-choices", "of choices among several constants, both sides are computed", _picked_choices),
+    Rewrite("eager-conditions", "both sides of && and || are evaluated", _computed(with_eager_conditions)),
+    Rewrite("picked-choices", "both sides of choices among constants", _computed(with_picked_choices)),
     Rewrite("skipped-blocks", "searches leave out blocks in which nothing better is found", _skipped_blocks),
     Rewrite("wide-vectors", "vector loops over long rows ask for whole registers", _wide_vectors),
     Rewrite("collapsed-loops", "loops of threads over two loops only where these can be one", _collapsed_loops),
     Rewrite("common-reads", "what a vector loop only reads, or chooses, is in a variable", _common_reads),
     Rewrite("common-choices", "choices that an innermost loop leaves stand in front of it", _common_choices),
     Rewrite("narrow-loops", "sums of narrow cells have 16 bits where these are enough", _of_vectors(with_narrow_loops)),
+    Rewrite("lookups-apart", "places in tables in vectors, lookups one by one", _computed(with_lookups_apart)),
     Rewrite("carried-cells", "what loops in order hand on is in variables", _of_vectors(with_carried_cells)),
     Rewrite("records-apart", "no vectors of clang's whose elements would be gathered for too little", _records_apart),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),

@@ -22,8 +22,8 @@ from scopt.machine.costs import arithmetic
 # What compilers unroll a loop to at most: iterations, and operations (gcc: max-completely-peel-times, and
 # max-completely-peeled-insns, with loads and stores beside the operations).
 _UNROLLED, _OPERATIONS = 16, 100
-# Mechanism: tiles on diagonals.
-WAVEFRONTS = "wavefronts"
+# Mechanisms: tiles on diagonals; a loop in order around one that threads share.
+WAVEFRONTS, SHARED_INSIDE = "wavefronts", "a parallel loop inside"
 
 
 def has_own_loops(scop: Scop, marked: MarkedSchedule, nest: LoopNest) -> bool:

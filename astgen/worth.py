@@ -18,7 +18,7 @@ from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.emit.loop_work import bounded, rounded
 from scopt.astgen.emit.statement_costs import statement_costs
 from scopt.astgen.gained import calls_with_loops, gains, is_interchanged, is_unrolled
-from scopt.astgen.gaining_share import gains_too_little
+from scopt.astgen.gaining_share import gains_by_threads_alone, gains_too_little
 from scopt.astgen.library_loops import is_library_loop
 from scopt.astgen.one_thread import WAVEFRONTS, has_own_loops, has_own_vectors
 from scopt.astgen.passes.reads_ahead import reads_ahead
@@ -131,7 +131,8 @@ def threads_condition(
     threads: `shared`. Empty for the rest."""
     if options.schedule_file or options.decisions or options.tile_sizes or not options.parallel:
         return ""
-    if shared and not _gains_by_tails(scop, marked, nest):
+    by_rows = shared and not _gains_by_tails(scop, marked, nest)
+    if by_rows or gains_by_threads_alone(scop, marked, nest, options.machine):
         return _threads(scop)
     if marked.shapes or gains(scop, marked, nest, threads=False):
         return ""  # tiles that start at once, or whose points are interleaved, keep a thread busy, too

@@ -203,17 +203,17 @@ class Forms(Struct, frozen=True, eq=False):
             return rewriting_fault(self.scop, made) is None
 
     def with_own(self, tables: Tabulated | None) -> Iterator[Form]:
-        """That with local arrays for what iterations of a loop share as memory alone, and with tables, if there are
-        any."""
-        before = self.scop if tables is None else tables.scop
-        with self.clock("dependences"):
-            deps = self.deps if tables is None else dependences_of(before, self.options)
-            found = own_scop(before, deps, self.options)
-            made = self.watch("own", Expansion(found.scop, {}) if found is not None else None)
-        if found is not None and made is not None:
-            names = tables.names if tables is not None else frozenset()
-            deps = dependences_of(made.scop, self.options).within(made.scop.context)
-            yield Form(OWN, made.scop, deps, made, tables=names, own=found.names, before=before, in_order=True)
+        """Those with local arrays for what iterations of a loop share as memory alone: with tables besides, if there
+        are any, and without, where such arrays are what tables would be for (a histogram for each pair of features)."""
+        for counted in (tables, None) if tables is not None else (None,):
+            before, names = (counted.scop, counted.names) if counted is not None else (self.scop, frozenset[str]())
+            with self.clock("dependences"):
+                deps = self.deps if counted is None else dependences_of(before, self.options)
+                found = own_scop(before, deps, self.options)
+                made = self.watch("own", Expansion(found.scop, {}) if found is not None else None)
+            if found is not None and made is not None:
+                deps = dependences_of(made.scop, self.options).within(made.scop.context)
+                yield Form(OWN, made.scop, deps, made, tables=names, own=found.names, before=before, in_order=True)
 
     def with_rolled(self) -> Iterator[Form]:
         """That with cells for what rows that take each other's place hand on."""

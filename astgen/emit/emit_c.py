@@ -11,6 +11,7 @@ import cgen
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from scopt.astgen.emit.asking_loops import asked, asking
 from scopt.astgen.emit.c_expr import ALL_HELPERS, APART, AROUND, SCALAR, ExprPrinter, Level, helper_name
 from scopt.astgen.emit.c_layout import ForStatement, IfStatement
 from scopt.astgen.emit.c_statement import declaration_text, load_text, statement_text
@@ -23,6 +24,7 @@ from scopt.astgen.emit.known_divisors import knows_divisors
 from scopt.astgen.emit.loop_hints import for_both, leaves_roots, not_unrolled, plain_hints
 from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
 from scopt.astgen.emit.narrow_texts import narrow_declarations, stands_twice, two_widths
+from scopt.astgen.emit.strip_texts import in_strips
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, subtract
 from scopt.ir.nest import (
@@ -43,7 +45,6 @@ from scopt.ir.nest import (
 from scopt.ir.nest_walks import Item, calls, declared, items
 from scopt.ir.scop import CType, Scop
 from scopt.machine.costs import takes_its_time
-from scopt.poly.searches import SUFFIX as TESTS
 
 # Variables with initializers that share a declaration.
 _DECLARED_A_LINE = 4
@@ -106,29 +107,19 @@ def together(loop: For) -> int:
     return next((k for k in sizes if names == names[:k] * (len(names) // k)), PAIR)
 
 
-def asking(scop: Scop, loop: For) -> For:
-    """The loop that asks whether a search has to run: with the statements that ask in the place of those that they are
-    for."""
-    known = {one.name for one in scop.statements}
-    calls_ = (one for one in loop.body.items if isinstance(one, Call))
-    made = (replace(one, statement=f"{one.statement}{TESTS}") for one in calls_)
-    both = zip(loop.body.items, made, strict=True)
-    return replace(asked(loop), body=Block(tuple(new if new.statement in known else old for old, new in both)))
-
-
-def asked(loop: For) -> For:
-    """A search as a loop that runs."""
-    return replace(loop, mark=replace(loop.mark, searched=""))
-
-
 def inline(block: Block) -> bool:
     """Whether the block's braces are those of cells that it holds, or of what it asks, or adds, before a loop."""
     match block.items:
         case (Hold(),):
             return True
         case (For() as loop,):
-            return bool(loop.mark.searched) or stands_twice(loop)
+            return in_braces(loop)
     return False
+
+
+def in_braces(loop: For) -> bool:
+    """Whether something stands in front of a loop that is for it alone."""
+    return bool(loop.mark.searched or loop.mark.looked) or stands_twice(loop)
 
 
 class _Printer(Struct, frozen=True):
@@ -147,10 +138,8 @@ class _Printer(Struct, frozen=True):
 
     def item(self, item: Item) -> Iterator[cgen.Generable]:
         match item:
-            case For() if item.mark.searched:
-                yield cgen.Block(list(self.search(item)))
-            case For() if stands_twice(item):
-                yield cgen.Block(list(self.twice(item)))
+            case For() if in_braces(item):
+                yield cgen.Block(list(self.opened(item)))
             case For():
                 decided = decided_by(self.scop, item, self.known)
                 lines = replace(self, known=self.known | decided).loop(item)
@@ -173,6 +162,9 @@ class _Printer(Struct, frozen=True):
         match item:
             case Hold():
                 yield from self.hold(item)
+            case For() if item.mark.looked:
+                strips = in_strips(self.scop, item)
+                yield from (*map(cgen.Line, strips.declarations), *self.loop(strips.loop))
             case For():
                 yield from self.twice(item) if stands_twice(item) else self.search(item)
 

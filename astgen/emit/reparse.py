@@ -4,23 +4,26 @@ and each statement with its iterators replaced."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.astgen.emit.asking_loops import asked, asking
 from scopt.astgen.emit.c_expr import APART, AROUND, SCALAR, helper_name
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, canonical_condition
 from scopt.astgen.emit.c_statement import assignable
 from scopt.astgen.emit.decided import Decided, condition_text, decided_by
-from scopt.astgen.emit.emit_c import Emitted, asked, asking, copyable, inline, parted, reduced_names, together
+from scopt.astgen.emit.emit_c import Emitted, copyable, in_braces, inline, parted, reduced_names, together
 from scopt.astgen.emit.flat import Meant, is_flat_subscript
 from scopt.astgen.emit.inner_declarations import Inner, copied_names, inner_declarations, outer_declarations
 from scopt.astgen.emit.loop_hints import without_hints
 from scopt.astgen.emit.loop_work import last_iteration
 from scopt.astgen.emit.narrow_texts import narrow_declarations, stands_twice, two_widths
+from scopt.astgen.emit.read_pragmas import Directive, directive_of
 from scopt.astgen.emit.statement_match import StatementMatch
+from scopt.astgen.emit.strip_texts import in_strips
 from scopt.diagnostics import InternalError
 from scopt.ir.ctypes import type_spelling
 from scopt.ir.expr import plus
@@ -76,14 +79,6 @@ def _behind_declarations(wanted: Sequence[ir.Decl], printed: Sequence[ir.Node]) 
     return list(printed[len(wanted) :])
 
 
-class _Pragma(Struct, frozen=True):
-    """A parsed OpenMP directive. clauses: text by name."""
-
-    parallel: bool
-    simd: bool
-    clauses: dict[str, str]
-
-
 class _Checker(Struct, frozen=True):
     """known: what the printed conditions around a loop say. inner: what is declared in loops."""
 
@@ -97,26 +92,22 @@ class _Checker(Struct, frozen=True):
             for item in block.items:
                 if isinstance(item, Hold):
                     self.hold(item, printed, reader)
-                elif isinstance(item, For) and stands_twice(item):
-                    self.twice(item, printed, reader)
                 elif isinstance(item, For):
-                    self.search(item, printed, reader)
+                    self.opened(item, printed, reader)
             return
         rest = iter(printed)
         for item in block.items:
             node = next(rest, None)
             pragma = None
             if isinstance(node, ir.Pragma):
-                pragma, node = _pragma(node), next(rest, None)
+                pragma, node = directive_of(node), next(rest, None)
             if node is None:
                 raise Unreadable("a statement is missing")
             if pragma is not None and not isinstance(item, For):
                 raise Unreadable("a pragma in front of something that is no loop")
             match item:
-                case For() if item.mark.searched and pragma is None:
-                    self.search(item, _statements(node), reader)
-                case For() if stands_twice(item) and pragma is None:
-                    self.twice(item, _statements(node), reader)
+                case For() if in_braces(item) and pragma is None:
+                    self.opened(item, _statements(node), reader)
                 case For() if decided := decided_by(self.scop, item, self.known):
                     self.decided(item, decided, node, reader)
                 case For():
@@ -140,11 +131,25 @@ class _Checker(Struct, frozen=True):
         inner = replace(self, known=self.known | decided)
         match _statements(node.iftrue):
             case [ir.Pragma() as pragma, one]:
-                inner.loop(loop, one, _pragma(pragma), reader)
+                inner.loop(loop, one, directive_of(pragma), reader)
             case [one]:
                 inner.loop(loop, one, None, reader)
             case _:
                 raise Unreadable(f"the loop over '{loop.iterator}' is not there")
+
+    def opened(self, loop: For, printed: Sequence[ir.Node], reader: Reader) -> None:
+        """A loop with what stands in front of it in the same braces."""
+        if loop.mark.looked:
+            strips = in_strips(self.scop, loop)
+            match _behind_declarations(strips.nodes, printed):
+                case [ir.For() as node]:
+                    self.loop(strips.loop, node, None, reader)
+                case _:
+                    raise Unreadable(f"the strips of the loop over '{loop.iterator}' are not there")
+        elif stands_twice(loop):
+            self.twice(loop, printed, reader)
+        else:
+            self.search(loop, printed, reader)
 
     def search(self, loop: For, printed: Sequence[ir.Node], reader: Reader) -> None:
         """``int found = 0; for (…) …; if (found) for (…) …;``"""
@@ -170,8 +175,8 @@ class _Checker(Struct, frozen=True):
                 same = len(first) == len(total) and len(lines) == len(meant) and all(map(same_tree, lines, meant))
                 match then[len(copies) :], _statements(otherwise):
                     case [ir.Pragma() as one, narrow], [ir.Pragma() as other, wide] if same:
-                        self.loop(both.narrow, narrow, _pragma(one), reader)
-                        self.loop(both.wide, wide, _pragma(other), reader)
+                        self.loop(both.narrow, narrow, directive_of(one), reader)
+                        self.loop(both.wide, wide, directive_of(other), reader)
                         return
         raise Unreadable(f"the loop over '{loop.iterator}' with narrower variables is not there")
 
@@ -242,7 +247,7 @@ class _Checker(Struct, frozen=True):
         if not isinstance(node, ir.ID) or node.name != spelling or spelling in reader.iterators:
             raise Unreadable(f"the array of '{cell.name}'")
 
-    def loop(self, loop: For, node: ir.Node, pragma: _Pragma | None, reader: Reader) -> None:
+    def loop(self, loop: For, node: ir.Node, pragma: Directive | None, reader: Reader) -> None:
         match node:
             case ir.For(
                 init=ir.DeclList(decls=[ir.Decl(name=iterator, type=ctype, init=start, storage=[], quals=[])]),
@@ -306,7 +311,7 @@ class _Checker(Struct, frozen=True):
         if item.otherwise is not None:
             self.block(item.otherwise, _statements(node.iffalse), reader)
 
-    def pragma(self, loop: For, pragma: _Pragma | None, reader: Reader) -> None:
+    def pragma(self, loop: For, pragma: Directive | None, reader: Reader) -> None:
         mark = loop.mark if self.openmp else LoopMark()
         if not (mark.parallel or mark.simd):
             if pragma is not None:
@@ -364,37 +369,3 @@ def _expression(scop: Scop, text: str) -> ir.Node:
         case [ir.Return(expr=ir.Node() as expr)]:
             return expr
     raise Unreadable(f"the clause '{text}'")
-
-
-def _pragma(node: ir.Pragma) -> _Pragma:
-    """``omp parallel for simd if(…) private(…)``: the words up to the first clause,
-    then clauses with balanced parentheses."""
-    text = re.sub(r"\s+", " ", str(node.string)).strip()
-    directive = re.match(r"omp (parallel for simd|parallel for|simd)(?: |$)", text)
-    if directive is None:
-        raise Unreadable(f"#pragma {text}")
-    words = directive.group(1)
-    clauses: dict[str, str] = {}
-    for name, content in _clauses(text[directive.end() :]):
-        if name == "reduction":
-            operator, _, content = content.partition(": ")
-            name = f"reduction {operator}"
-        if name in clauses:
-            raise Unreadable(f"the clause '{name}' occurs twice")
-        clauses[name] = content
-    return _Pragma("parallel" in words, "simd" in words, clauses)
-
-
-def _clauses(text: str) -> Iterator[tuple[str, str]]:
-    while text:
-        head = re.match(r"(\w+)\(", text)
-        if head is None:
-            raise Unreadable(f"the clauses '{text}'")
-        depth, end = 1, head.end()
-        while depth and end < len(text):
-            depth += {"(": 1, ")": -1}.get(text[end], 0)
-            end += 1
-        if depth:
-            raise Unreadable(f"the clauses '{text}'")
-        yield head.group(1), text[head.end() : end - 1]
-        text = text[end:].lstrip()

@@ -20,6 +20,7 @@ from scopt import ir
 from scopt.astgen.emit.names import names_in_use
 from scopt.astgen.passes.chains import is_unrolled
 from scopt.astgen.passes.held_across import hold_across
+from scopt.astgen.passes.lookups_apart import looks_up_apart
 from scopt.astgen.passes.loop_runs import runs, some_iteration
 from scopt.astgen.passes.reads_ahead import read_ahead
 from scopt.astgen.passes.record_cells import Cell, by_address, records, subscripts_of
@@ -84,6 +85,7 @@ class _Holder(Struct, frozen=True, eq=False):
                 item.step == 1
                 and all(isinstance(one, Call) for one in item.body.items)
                 and (self.wanted(item) or self.may_write_records(item) or read_ahead(self.scop, item))
+                and not looks_up_apart(self.scop, item)
             ):
                 return self.loop(item, context)
             case For():

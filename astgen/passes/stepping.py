@@ -19,6 +19,7 @@ from fractions import Fraction
 from msgspec.structs import replace
 
 from scopt.astgen.passes.looked_up import gathers_records
+from scopt.astgen.passes.lookups_apart import looks_up_apart
 from scopt.astgen.passes.record_cells import Cell, records, subscripts_of
 from scopt.ir.expr import linear, subtract
 from scopt.ir.nest import Call, Const, For, LoopNest, Name
@@ -46,7 +47,7 @@ def without_stepping_vectors(scop: Scop, nest: LoopNest, machine: Machine) -> Lo
                 steps = item.step > 1 and not _leaves_nothing_out(scop, item)
                 few = _fills_none(scop, item, calls, machine.vector_bytes)
                 apart = steps or calls & tables or _scatters(scop, item) or few or gathers_records(scop, item, machine)
-                if apart and (mark.parallel or not mark.private):
+                if apart and (mark.parallel or not (mark.private or looks_up_apart(scop, item))):
                     return (replace(item, mark=replace(mark, simd=False)),)
                 # in order, an iteration's variables need no copies
                 if calls & branching and not mark.parallel:

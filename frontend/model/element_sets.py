@@ -21,6 +21,9 @@ from scopt.ir.scop import Array, CType
 from scopt.ir.walks import copied
 from scopt.poly.isl_utils import constant_pw_aff, project_out_params
 
+# Values of cells of which nothing but their type is known.
+_WHOLE_TYPES = ((0, 2**8 - 1), (0, 2**16 - 1))
+
 
 class SubscriptReader(Struct, frozen=True, eq=False):
     """Where subscripts stand. domain: of the iterators there, and of the parameters. inner: iterators of loops inside
@@ -113,14 +116,18 @@ class SubscriptReader(Struct, frozen=True, eq=False):
 
     def between(self, array: Array, position: int, subscript: Any) -> tuple[int, int] | None:
         """The least and the greatest value of a subscript that isn't affine: of its type and its operands; or what the
-        declaration has room for, if nothing but that object can be meant: not a member that ends a structure, nor rows
-        that somebody goes through as one. Objects are touched as a whole, as threads with copies of them do."""
+        declaration has room for, where nobody but the type of a cell says more, and nothing but that object can be
+        meant: not a member that ends a structure, nor rows that somebody goes through as one. Objects are touched as a
+        whole, as threads with copies of them do."""
         found, size = self.names.bounds(subscript), array.sizes[position]
         bounded = found is not None and found[0] >= 0 and found[1] < MAX_TABLE
         if array.within or array.flat or size is None or not 0 < size <= MAX_TABLE:
             return found
+        if found is not None and bounded and not array.pointer:
+            return 0, max(found[1], size - 1)
         if found is not None and bounded:
-            return found if array.pointer else (0, max(found[1], size - 1))
+            alone = found in _WHOLE_TYPES and not isinstance(subscript, ir.BinaryOp)
+            return (0, size - 1) if alone and size <= found[1] and self.names.trusts(array) else found
         sure = not position and not array.pointer
         return (0, size - 1) if sure or self.names.trusts(array) else found
 

@@ -21,7 +21,7 @@ from scopt.scheduler.decisions.private_copies import private_for, private_for_wa
 from scopt.scheduler.decisions.register_tiles import band_tile, tile_notes, wanted
 from scopt.scheduler.decisions.shared_loops import collapsed_loops
 from scopt.scheduler.decisions.small_loops import inner_bands, is_small_box
-from scopt.scheduler.decisions.thread_tiles import for_all_threads
+from scopt.scheduler.decisions.thread_tiles import for_all_threads, unevenness
 from scopt.scheduler.locality.strides import linear_schedule, strides
 from scopt.scheduler.locality.tile_reuse import has_far_reuse
 from scopt.scheduler.locality.tile_sizes import CANDIDATES, band_sizes
@@ -93,8 +93,9 @@ class NestWavefronts(Struct, frozen=True):
             node = build.keep_in_panels(band, node, tiles)
             return build.marks.above_member(node, 1, LoopMark(parallel=True, private=private))
 
-        work = band.work
-        compute = work.scalar(None, {})
+        work, machine = band.work, band.setting.options.machine
+        sizes = band.setting.options.tile_sizes or for_all_threads(machine, work, _default_sizes(band, band.node))
+        compute = work.scalar(None, {}) * unevenness(machine, work, sizes)
         return Claim(
             self.name, "tiles on diagonals in parallel", work.parallel(compute, 0.0, _diagonals(band)), make, 1, None
         )

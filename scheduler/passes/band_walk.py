@@ -25,6 +25,7 @@ from scopt.scheduler.decisions.claim_nests import (
 )
 from scopt.scheduler.decisions.claim_panels import PLACES, places_of_arrays
 from scopt.scheduler.decisions.claim_register_tiles import RegisterTiles
+from scopt.scheduler.decisions.claim_shared_inside import SharedInside
 from scopt.scheduler.decisions.claim_wavefronts import Wavefronts
 from scopt.scheduler.decisions.claims import Band, Claim, Mechanism
 from scopt.scheduler.decisions.details import detailed
@@ -38,7 +39,13 @@ from scopt.scheduler.passes.sinking import sunk
 _TYPE = isl.schedule_node_type
 # Who claims bands with nothing but statements below, and bands with bands below; between equals, in this order.
 OF_LEAVES: tuple[Mechanism, ...] = (RegisterTiles(), JammedRows(), DiagonalVectors(), Wavefronts(), PlainLoops())
-OF_NESTS: tuple[Mechanism, ...] = (ParallelNest(), NestWavefrontsWithKernel(), NestWavefronts(), NestInOrder())
+OF_NESTS: tuple[Mechanism, ...] = (
+    ParallelNest(),
+    NestWavefrontsWithKernel(),
+    NestWavefronts(),
+    SharedInside(),
+    NestInOrder(),
+)
 
 
 def decided(schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:

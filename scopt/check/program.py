@@ -34,6 +34,7 @@ from scopt.check.parametric import on_parameters
 from scopt.check.read_text import Text
 from scopt.check.reading import expanded, together
 from scopt.check.roles import roles_of
+from scopt.check.strips_of_lookups import check_strips_of_lookups
 from scopt.check.summed_calls import check_row_sums
 from scopt.check.touched import check_touched
 from scopt.check.turned import check_turned
@@ -81,6 +82,7 @@ def _check_words(program: Program, deps: Dependences, text: Emitted, guard: str)
     check_turned(program)
     check_row_sums(program, deps)
     check_searches(program)
+    check_strips_of_lookups(program)
     _check_nesting(program)
     _check_held(program)
     check_loads(program)

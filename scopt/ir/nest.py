@@ -150,6 +150,8 @@ class LoopMark(Struct, frozen=True):
     searched: it is left out unless a condition holds of some iteration, which is asked beforehand, and told by a
       variable of this name; empty: it always runs.
     narrow: it stands there twice, once with narrower variables.
+    looked: it runs in strips, in which places of tables are computed first, then what is there is looked up; the names
+      of the loop over strips, and of a buffer of places for each lookup.
     """
 
     parallel: bool = False
@@ -169,6 +171,7 @@ class LoopMark(Struct, frozen=True):
     reductions: tuple[Reduction, ...] = ()
     searched: str = ""
     narrow: Narrow | None = None
+    looked: tuple[str, ...] = ()
 
 
 class For(Struct, frozen=True):

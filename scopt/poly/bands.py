@@ -188,6 +188,15 @@ def _is_coincident(place: Agreement, member: isl.UnionPwAff, dependences: Ordere
     return _private_arrays(place, member, dependences) is not None
 
 
+def private_inside(
+    node: isl.ScheduleNode, outer: isl.UnionPwAff, member: isl.UnionPwAff, dependences: Ordered
+) -> tuple[str, ...] | None:
+    """The private arrays that a parallel loop over `member` needs copies of which stands right inside of a loop over
+    `outer` at this node; None if it carries anything."""
+    place = agreeing_at(node, dependences, (outer,))
+    return _private_arrays(place, member, dependences) if place.moves(dependences.shared, member).zero else None
+
+
 def private_arrays(node: isl.ScheduleNode, member: isl.UnionPwAff, dependences: Ordered) -> tuple[str, ...] | None:
     """The private arrays that need a copy per iteration of a parallel loop over `member`; None if copies would not
     do."""

@@ -92,6 +92,8 @@ def test_values(body: str, values: tuple[int, int] | None, monkeypatch: pytest.M
         ("any[c[i]] += 1;", "", False),  # may be negative
         ("own[key[i]] += 1;", "0 <= c <= 49", False),
         ("sized[key[i]] += 1;", "0 <= c <= 99", True),
+        ("sized[p[i]] += 1;", "0 <= c <= 99", True),
+        ("sized[key[i] & 255] += 1;", "0 <= c <= 255", False),  # somebody counts on that
         ("any[0] += sized[key[i]];", "", False),  # nobody writes it
     ],
 )

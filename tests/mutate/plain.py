@@ -282,8 +282,17 @@ CONDITIONS = marked(
         Operand("d", "n", type="int", value="i % 3"),
         Operand("o", "n", type="int", value="0"),
         Operand("v", "n", type="int", value="1"),
+        Operand("t", "n", type="unsigned char", value="(i * 37 + 11) % 256"),
+        Operand("w", "n", "n", type="unsigned char", value="0"),
+        Operand("z", "n", "n", type="int", value="1"),
     ),
     """
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      int k = 3 * x[j] + 5 * u[i] + j;
+      w[i][j] = t[(k * 7 + 2) % n];
+      z[i][j] = w[i][j] * 3 + x[j];
+    }
   for (int i = 0; i < n; i++)
     o[i] = (u[i] == 3 || (u[i] == 2 && x[i])) + x[i];
   for (int i = 0; i < n; i++)

@@ -53,6 +53,17 @@ for (i = 0; i < n; i++) {
     y[i][j] = (unsigned char)(last[j] + last[j - 1]);
 }"""
 
+# a histogram for each pair of columns: in an array of one's own, other than in a table, nothing is added up
+PAIRS = """
+for (i = 0; i < n; i++)
+  for (j = 0; j < i; j++) {
+    for (k = 0; k < 16; k++)
+      last[k] = 0;
+    for (k = 0; k < m; k++)
+      last[(x[i][k] + x[j][k]) / 32]++;
+    best[i] += last[3];
+  }"""
+
 # data say which cells get other values, of those that have all got one
 UPDATED = """
 for (i = 0; i < n; i++) {
@@ -126,6 +137,12 @@ def test_threads_have_arrays_of_their_own_where_data_say_what_is_read() -> None:
     assert "y[i][j] = c_own[at][j];" in made
     assert "c[c_0][c_1] = c_own[c_0][c_1];" in made
     assert "m <= 600" in made
+
+
+def test_what_is_counted_anew_in_each_iteration_needs_no_table() -> None:
+    made = text(PAIRS)
+    assert re.search(r"i\+\+\) \{\n *int last_own\[600\];", made)
+    assert re.search(r"\n *last_own\[\(x\[i\]\[k\] \+ x\[j\]\[k\]\) / 32\]\+\+;", made)
 
 
 def test_blocks_that_iterators_alone_leave_unwritten_are_their_own() -> None:

@@ -1,0 +1,108 @@
+"""Vector loops that look narrow cells up: which run in strips, and that faults in these are seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from scopt import ir
+from scopt.astgen.emit.strip_texts import LOOKUP, PLACE
+from scopt.astgen.generation import Program
+from scopt.check.strips_of_lookups import check_strips_of_lookups
+from scopt.diagnostics import InternalError
+from scopt.ir.nest import For, LoopNest
+from scopt.ir.nest_walks import Item, map_block
+from scopt.ir.scop import Statement
+from scopt.pipeline import optimize
+from tests.check.planted import program_of
+from tests.sources import source_of
+
+PARAMS = (
+    "int n, const unsigned short a[restrict 900][900], const unsigned short b[restrict 900][900], "
+    "const unsigned char tone[restrict 4096], unsigned char o[restrict 900][900][2], unsigned char y[restrict 900][900]"
+)
+TONES = """
+for (j = 0; j < n; j++)
+  for (i = 0; i < n; i++) {
+    int r = 3 * a[j][i] + b[j][i], g = a[j][i] - 5 * b[j][i];
+    o[j][i][0] = tone[(430 * r + 120 * g) >> 8 & 4095];
+    o[j][i][1] = (unsigned char)tone[(70 * r + 410 * g) >> 8 & 4095];
+    y[j][i] = (unsigned char)((77 * o[j][i][0] + 150 * o[j][i][1] + 128) >> 8);
+  }"""
+
+
+def text(body: str, params: str = PARAMS) -> str:
+    return optimize(source_of(body, params)).text.decode().partition("#pragma scop\n")[2]
+
+
+def test_places_are_computed_in_vectors() -> None:
+    made = text(TONES)
+    assert "long place[256];" in made
+    assert "o[j][i][0] = tone[place[i - it]];" in made
+    assert "#pragma omp simd private(r, g)" in made
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (j = 0; j < n; j++) for (i = 0; i < n; i++) y[j][i] = tone[a[j][i]];",  # nothing to compute
+        TONES.replace("128) >> 8)", "r) >> 8)"),  # a variable would be handed on
+        TONES.replace("70 * r", "o[j][i][0] * r"),  # a place waits for a lookup
+        TONES.replace("i < n", "i < 40"),
+    ],
+)
+def test_others_stay_one_loop(body: str) -> None:
+    assert "place[" not in text(body)
+
+
+def test_wide_cells_are_gathered() -> None:
+    assert "place[" not in text(TONES, PARAMS.replace("unsigned char tone", "int tone"))
+
+
+def _part(suffix: str, change: Callable[[ir.Assignment], ir.Node]) -> Callable[[Program], Program]:
+    """A fault in the first statement that stands for a part of another one."""
+
+    def make(program: Program) -> Program:
+        name = next(one.name for one in program.scop.statements if one.name.endswith(suffix))
+
+        def changed(one: Statement) -> Statement:
+            if one.name != name or not isinstance(one.body, ir.Assignment):
+                return one
+            return replace(one, body=change(one.body))
+
+        return replace(program, scop=replace(program.scop, statements=tuple(map(changed, program.scop.statements))))
+
+    return make
+
+
+def _looked(change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Callable[[Program], Program]:
+    """A fault in the names of a loop in strips."""
+
+    def visit(item: Item) -> tuple[Item, ...]:
+        if isinstance(item, For) and item.mark.looked:
+            return (replace(item, mark=replace(item.mark, looked=change(item.mark.looked))),)
+        return (item,)
+
+    return lambda program: replace(program, nest=LoopNest(map_block(program.nest.body, visit)))
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        _part(
+            PLACE, lambda body: ir.Assignment("=", body.lvalue, ir.BinaryOp("+", body.rvalue, ir.Constant("int", "1")))
+        ),
+        _part(LOOKUP, lambda body: ir.Assignment("=", body.rvalue, body.lvalue)),
+        _looked(lambda names: (names[0], *names[:0:-1])),
+        _looked(lambda names: names[:-1]),
+        _looked(lambda names: ("i", *names[1:])),
+        _looked(lambda names: ("y", *names[1:])),
+    ],
+)
+def test_faults_are_refused(fault: Callable[[Program], Program]) -> None:
+    program, _ = program_of(TONES, PARAMS)
+    check_strips_of_lookups(program)
+    with pytest.raises(InternalError, match="lookups"):
+        check_strips_of_lookups(fault(program))
