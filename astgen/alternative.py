@@ -25,6 +25,9 @@ _DONE = "scopt_done"
 # Nor is it said of register tiles, which are functions of their own: around their calls there are many values, and of
 # what isn't likely gcc then keeps nearly none in registers (measured: a convolution's original took twice as long).
 _BRANCHES = re.compile(rb"\bif\b|\?|&&|\b(?!(?:for|while|sizeof|if|return)\b)[A-Za-z_]\w*\s*\(")
+# Nor where a test asks for values of an array's cells: rows of lists, some of which are long.
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_CELL = re.compile(r"\b([A-Za-z_]\w*) = [^;=]*\[")
 _KERNELS = re.compile(rf"\b{KERNEL}\w*\(")
 
 
@@ -86,7 +89,9 @@ def _guarded(
     text: str, original: Original, macros: str, guard: str, needed: tuple[Allocation, ...], prologue: tuple[str, ...]
 ) -> bytes:
     condition = _folded(guard)
-    weighed = _BRANCHES.search(original.text) and not _KERNELS.search(text)
+    cells = {name for line in prologue for name in _CELL.findall(line)}
+    rare = _KERNELS.search(text) or not cells.isdisjoint(_WORD.findall(guard))
+    weighed = _BRANCHES.search(original.text) and not rare
     if weighed and f"{helper_name(THREADS, original.reserved)}(" not in guard:
         condition = f"__builtin_expect({condition}, 1)"
     if needed:
