@@ -6,12 +6,15 @@ What is seen there may be seen in one loop, which is as many vectors, and not in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from scopt import ir
+from scopt.ir.effects import effects
+from scopt.ir.printing import CPrinter
+from scopt.ir.walks import used_names, walk
 
 
 class ListedRows(Struct, frozen=True):
@@ -57,6 +60,18 @@ def listed_rows(loop: ir.For, own: str, rest: Sequence[Any]) -> ListedRows | Non
         ) if array == other and at == next_at == own:
             return ListedRows(inner, tuple(rest[1:]), cell, array, begin, end, names)
     return None
+
+
+def up_to_value(path: Sequence[Any], node: Any, certain: Callable[[Any, Any], bool]) -> Sequence[Any]:
+    """A path to what evaluates a node, only as far as to a condition that has the same value in it anyway, as in
+    ``if (col[k] != i) s += x[col[k]];``. certain: whether an expression evaluates a part of it in any case."""
+    text, names = str(CPrinter().visit(node)), used_names(node)
+    for place, statement in enumerate(path):
+        if isinstance(statement, ir.If) and effects(statement).changed.isdisjoint(names):
+            same = (one for one in walk(statement.cond) if type(one) is type(node))
+            if any(str(CPrinter().visit(one)) == text and certain(statement.cond, one) for one in same):
+                return path[: place + 1]
+    return path
 
 
 def _ascends(loop: ir.For, own: str) -> bool:

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.reach.code import Unbounded
-from scopt.frontend.reach.listed_rows import ListedRows, listed_rows
+from scopt.frontend.reach.listed_rows import ListedRows, listed_rows, up_to_value
 from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Symbol, limits_of, shape_of
 from scopt.ir.effects import effects
@@ -219,7 +219,7 @@ class Slicer(Struct):
         self.declare(own)
         begin, end = self.expression(rows.begin), self.expression(rows.end)
         self.declare(rows.cell)
-        inside = [*self.block(_body(inner) or (), rows.rest, node, False)]
+        inside = [*self.block(_body(inner) or (), up_to_value(rows.rest, node, _certain), node, False)]
         words = {word for line in inside for word in _words(line)}
         if {own, "for"} & words or rows.names & words or rows.cell not in words:
             self.needed, self.declared, self.arrays, self.free, self.rows = kept

@@ -49,6 +49,8 @@ def test_rows_behind_each_other_are_one_loop() -> None:
     assert f"const int behind = a[n]; {pragma} {flat}" in third
     ends = "for (int i = 0; i < n; i++) { double s = 0; int from = a[i], to = a[i + 1]; for (int k = from; k < to; k++)"
     assert flat in slices(f"{ends} s += x[b[k]]; y[i] = s; }}")[-1]
+    other = MATRIX.replace("y[i]", "if (b[k] != i) y[i]")
+    assert f"{flat} ? b[k] : low; high = b[k] > high ? b[k] : high; }}" in slices(other)[-1]
     (*_, text) = slices(f"{ends} s += x[b[k + i]] {DONE}; y[i] = s; }}")
     assert "for (int k = from; k < to; k++) { low = b[k + i] < low" in text
 
