@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from scopt.astgen.allocation import FREE, Allocation, with_allocations
 from scopt.astgen.emit.c_expr import THREADS, helper_name
+from scopt.astgen.emit.helper_texts import KERNEL
 from scopt.astgen.splice import as_bytes
 
 _INDENT = "  "
@@ -21,7 +22,13 @@ _LINE = 110
 _DONE = "scopt_done"
 # What compilers weigh by how likely they take it to be: branches on data, and calls. Beside the original they would
 # give either of the two half of what they spend on one: gcc then has jumps where it had conditional moves.
+# Nor is it said of register tiles, which are functions of their own: around their calls there are many values, and of
+# what isn't likely gcc then keeps nearly none in registers (measured: a convolution's original took twice as long).
 _BRANCHES = re.compile(rb"\bif\b|\?|&&|\b(?!(?:for|while|sizeof|if|return)\b)[A-Za-z_]\w*\s*\(")
+# Nor where a test asks for values of an array's cells: rows of lists, some of which are long.
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_CELL = re.compile(r"\b([A-Za-z_]\w*) = [^;=]*\[")
+_KERNELS = re.compile(rf"\b{KERNEL}\w*\(")
 
 
 class Original(Struct, frozen=True):
@@ -82,7 +89,10 @@ def _guarded(
     text: str, original: Original, macros: str, guard: str, needed: tuple[Allocation, ...], prologue: tuple[str, ...]
 ) -> bytes:
     condition = _folded(guard)
-    if _BRANCHES.search(original.text) and f"{helper_name(THREADS, original.reserved)}(" not in guard:
+    cells = {name for line in prologue for name in _CELL.findall(line)}
+    rare = _KERNELS.search(text) or not cells.isdisjoint(_WORD.findall(guard))
+    weighed = _BRANCHES.search(original.text) and not rare
+    if weighed and f"{helper_name(THREADS, original.reserved)}(" not in guard:
         condition = f"__builtin_expect({condition}, 1)"
     if needed:
         done = helper_name(_DONE, original.reserved)

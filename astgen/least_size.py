@@ -11,21 +11,29 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from fractions import Fraction
-from functools import partial
 from math import gcd, prod
 
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.gained import gains_anywhere, has_borders_apart, has_more_tests
+from scopt.astgen.least_lengths import tile_lengths, vector_lengths
 from scopt.astgen.one_thread import has_own_vectors, is_straight
 from scopt.astgen.passes.short_strips import PIECE, short_strip
 from scopt.astgen.passes.two_forms import takes_two_forms
-from scopt.astgen.source_work import NEVER, is_plain, product_of, source_tests, vector_elements, without_tests
+from scopt.astgen.source_work import (
+    NEVER,
+    is_plain,
+    product_of,
+    source_tests,
+    vector_elements,
+    waiting,
+    without_tests,
+)
 from scopt.astgen.worth import Worth, never_holds
 from scopt.ir.expr import exceeds, from_linear, linear, names, plus, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Condition, Expr, For, LoopNest, Threads
 from scopt.ir.nest_walks import Item, children, items
-from scopt.ir.scop import Access, Scop, Statement
+from scopt.ir.scop import Scop
 from scopt.machine import Machine
 from scopt.machine.costs import (
     SKEWED_FORKS,
@@ -39,6 +47,10 @@ from scopt.poly.linear import subscript_rows
 
 # Instances up to which a region is too small for anybody to care: it has no test (chosen).
 _FEW = 16
+# How many times the work from which on register tiles pay in a region that is marked they have to have in others, which
+# stand beside other code: what fills their buffers finds operands in no near cache (chosen; products of small matrices
+# gain from half of that on).
+_UNASKED = 4
 
 
 class Gain(Enum):
@@ -66,10 +78,18 @@ def least_size(
 
 
 def _sized(
-    source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest, machine: Machine, condition: str = ""
+    source: Scop,
+    marked: MarkedSchedule,
+    loops: LoopNest,
+    nest: LoopNest,
+    machine: Machine,
+    condition: str = "",
+    *,
+    unasked: bool = False,
 ) -> Worth:
+    """unasked: nobody marked the region, which fills buffers."""
     gain = Gain.NONE if condition else _gain(source, marked, loops, nest)
-    tests = _tests(source, marked, loops, nest, machine, gain)
+    tests = _tests(source, marked, loops, nest, machine, gain, unasked=unasked)
     found = [
         _for_threads(one, nest) if gain is Gain.NONE else one for one in tests if one is not None and is_plain(one)
     ]
@@ -82,6 +102,8 @@ def _sized(
         text = f"{text} && {printer.condition(Threads()).text}"
     elif rows := strip_lengths(source, marked, loops, machine):
         text = " && ".join((text, *(printer.condition(one).text for one in rows)))
+    elif lengths := [*tile_lengths(source, marked), *(vector_lengths(source, loops) if gain is Gain.CELLS else ())]:
+        text = " && ".join((text, *(printer.condition(one).text for one in lengths)))
     never = all(never_holds(source, one) for one in found)
     return Worth(LoopNest(without_tests(nest.body, found)), text, never=never)
 
@@ -90,14 +112,17 @@ def least_size_alone(
     source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest, machine: Machine, worth: Worth
 ) -> Worth:
     """The same for a region that nobody has marked, of which one thread gains: `worth`, which asks for as much work as
-    threads do, where buffers are filled, or OpenMP's runtime is called, which take their time at first, and where
-    nothing is known that compilers wouldn't do."""
+    threads do, where strips' buffers are filled, or OpenMP's runtime is called, which take their time at first, and
+    where nothing is known that compilers wouldn't do. Register tiles do several times as much in a cycle as chains that
+    wait for each other: they pay from a small multiple of the work on that they do where somebody marked them."""
     shared = _guarded(nest)
     filled = any(one.buffers for one in marked.strips.values() if one.vectors)
     two_forms = bool(shared) and all(map(takes_two_forms, shared))
     again = _calls_again(marked, nest) and not (two_forms and has_own_vectors(source, loops))
-    if marked.tilings or marked.packed or filled or again:
+    if marked.packed or filled or again:
         return worth
+    if marked.tilings:
+        return _sized(source, marked, loops, nest, machine, unasked=True)
     # Chains that wait beside each other gain several times as much as OpenMP's first call takes.
     if not (marked.strips or _is_jammed(loops) or two_forms):
         return worth
@@ -153,35 +178,26 @@ def _deepest(scop: Scop) -> frozenset[str]:
 
 
 def _tests(
-    source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest, machine: Machine, gain: Gain
+    source: Scop,
+    marked: MarkedSchedule,
+    loops: LoopNest,
+    nest: LoopNest,
+    machine: Machine,
+    gain: Gain,
+    *,
+    unasked: bool = False,
 ) -> list[Condition | None]:
-    """That the original has enough work. Steps of rows that run beside each other wait for each other there."""
+    """That the original has enough work. Steps of rows that run beside each other wait for each other there. unasked:
+    as in `_sized`."""
     asked = any(array.rank and array.location is None and not array.local for array in source.arrays.values())
     filled = asked or marked.tilings or marked.packed  # memory of the text's own comes from the heap
     beside = not filled and all(not one.vectors for one in marked.strips.values())
     rows = {name for one in marked.strips.values() if not one.vectors for name in one.statements}
     deepest = _deepest(source)
-    chained = rows if filled or gain is not Gain.CELLS else rows | (_waiting(source) & deepest)
+    chained = rows if filled or gain is not Gain.CELLS else rows | (waiting(source) & deepest)
     limit = _least_work(source, marked, nest, machine, gain, beside=beside and bool(rows or chained >= deepest))
+    limit = limit * _UNASKED if unasked else limit
     return _strongest(source_tests(source, limit, machine, chained & deepest))
-
-
-def _waiting(source: Scop) -> set[str]:
-    """The statements that add to one floating-point cell all along their innermost loop: steps of these wait for each
-    other in the original, where compilers keep the order."""
-    inside = (one for one in source.statements if one.iterators)
-    return {one.name for one in inside if any(map(partial(_adds, source, one), one.accesses))}
-
-
-def _adds(source: Scop, statement: Statement, write: Access) -> bool:
-    if not write.is_write or not source.arrays[write.array].type.floating:
-        return False
-    rows = subscript_rows(write.relation)
-    last = len(statement.iterators) - 1
-    if rows is None or any(row[last] for row in rows):
-        return False
-    same = (one for one in statement.accesses if one.kind == "read" and one.array == write.array)
-    return any(one.relation.is_equal(write.relation) for one in same)
 
 
 def _least_work(

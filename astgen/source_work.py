@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -20,7 +21,7 @@ from scopt.ir.expr import exceeds, linear, names
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Compare, Condition, Const, Exceeds, Expr, For, Name
 from scopt.ir.nest_walks import Item, children, items
-from scopt.ir.scop import Scop, Statement
+from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.walks import walk
 from scopt.machine import Machine
 from scopt.machine.costs import ELEMENT
@@ -44,6 +45,24 @@ def source_tests(
     parameters = frozenset(p.name for p in scop.parameters)
     whole = [whole_test(loop, costs, limit, parameters) for loop in outermost_loops(nest.body)]
     return list(dict.fromkeys(whole))
+
+
+def waiting(source: Scop) -> set[str]:
+    """The statements that add to one floating-point cell all along their innermost loop: steps of these wait for each
+    other in the original, where compilers keep the order."""
+    inside = (one for one in source.statements if one.iterators)
+    return {one.name for one in inside if any(map(partial(_adds, source, one), one.accesses))}
+
+
+def _adds(source: Scop, statement: Statement, write: Access) -> bool:
+    if not write.is_write or not source.arrays[write.array].type.floating:
+        return False
+    rows = subscript_rows(write.relation)
+    last = len(statement.iterators) - 1
+    if rows is None or any(row[last] for row in rows):
+        return False
+    same = (one for one in statement.accesses if one.kind == "read" and one.array == write.array)
+    return any(one.relation.is_equal(write.relation) for one in same)
 
 
 def whole_test(

@@ -20,6 +20,9 @@ from scopt.astgen.emit.c_expr import (
     lane_type,
 )
 
+# What names of the functions that update register tiles begin with.
+KERNEL = "scopt_tile_"
+
 
 def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozenset[str]) -> str:
     """The definitions of helper functions, one a line, for a place at file scope;

@@ -8,6 +8,7 @@ from itertools import chain, count
 from msgspec import Struct
 
 from scopt import ir
+from scopt.astgen.emit.helper_texts import KERNEL
 from scopt.astgen.lower.body_syntax import (
     array_of,
 )
@@ -25,7 +26,7 @@ class TileNames(Struct, frozen=True):
     alignment: int
 
     def kernel(self) -> str:
-        return f"scopt_tile_{self.scop.name.removeprefix('scop')}_{self.number}"
+        return f"{KERNEL}{self.scop.name.removeprefix('scop')}_{self.number}"
 
     def buffers(self, ctype: CType) -> Callable[[ir.Node, str, int], Array]:
         taken = set(self.scop.reserved) | set(self.scop.arrays) | {p.spelling for p in self.scop.parameters}

@@ -23,7 +23,7 @@ _WORK, _LONG = 12, 4
 
 def _pays(path: Sequence[Any]) -> bool:
     """Whether a loop does much more in each iteration than a slice that has as many: a sparse matrix times a vector
-    takes no longer than looking at its columns."""
+    takes no longer than looking at its columns row by row."""
     inner = next((one for one in reversed(path) if isinstance(one, ir.For)), None)
     if inner is None or inner is path[-1]:
         return True
@@ -68,7 +68,7 @@ class Inspector(Struct, frozen=True):
             slicer = Slicer(self.items, self.code.type, self.type_of, self.symbols, self.frozen.__contains__)
             path = path_to(self.items, node)
             made = slicer.slice(node, path, ctype)
-            if "break;" not in made.definition and not _pays(path):
+            if "break;" not in made.definition and not (made.flat or _pays(path)):
                 raise Unbounded
             if ctype.bits <= NARROW_BITS:
                 if not made.short and not _chooses_rows(path):

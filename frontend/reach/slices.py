@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from scopt import ir
 from scopt.frontend.reach.code import Unbounded
+from scopt.frontend.reach.listed_rows import ListedRows, listed_rows, up_to_value
 from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Symbol, limits_of, shape_of
 from scopt.ir.effects import effects
@@ -24,17 +25,21 @@ from scopt.ir.walks import rebuilt, used_names, walk
 _BASES = {8: "char", 16: "short", 32: "int", 64: "long long"}
 # Iterations that take about as long as looking at their values once.
 _FEW = 16
+# Cells that one core looks at in vectors in less time than it takes to start others, several times over (chosen).
+_MANY = 1000000
 _CANONICAL = ("<", "<=", ">", ">=")
 
 
 class Slice(Struct, frozen=True):
     """A function's definition, less its name, and the names that it is called with: variables and arrays. short: it
-    takes a small part of the region's time, since a loop around it, of more than a few iterations, is left at once."""
+    takes a small part of the region's time, since a loop around it, of more than a few iterations, is left at once.
+    flat: one loop of vectors over the cells of many rows."""
 
     definition: str
     variables: tuple[str, ...]
     arrays: tuple[str, ...]
     short: bool = False
+    flat: bool = False
 
     @property
     def loops(self) -> int:
@@ -50,7 +55,7 @@ class Slicer(Struct):
     symbols: what arrays are. frozen: whether an array stays as it is. needed: variables so far; declared: those that
     the slice declares itself; free: those that it used before it declared them. own: iterators of the loops around,
     which begin anew there, whatever other loops count with them. arrays: that it reads; rows: the sizes of their inner
-    dimensions. empty: those that the region declares without a value. short: see `Slice`."""
+    dimensions. empty: those that the region declares without a value. short, flat: see `Slice`."""
 
     items: tuple[Any, ...]
     result: str
@@ -65,6 +70,7 @@ class Slicer(Struct):
     rows: dict[str, tuple[int, ...]] = field(default_factory=dict)
     empty: set[str] = field(default_factory=set)
     short: bool = False
+    flat: bool = False
 
     def slice(self, node: Any, path: Sequence[Any], ctype: CType) -> Slice:
         """Of all values that an expression of a type has in the last statement of a path through the region: where that
@@ -88,10 +94,10 @@ class Slicer(Struct):
         lines += ["*least = low <= high ? low : 0;", "*greatest = low <= high ? high : 0;"]
         lines.append("return low > high || *greatest >= 0;" if ctype.bits == 64 and not ctype.signed else "return 1;")
         variables = tuple(sorted(name for name in self.needed - self.declared - self.arrays.keys()))
-        own_names = {"low", "high", "least", "greatest"}
+        own_names = {"low", "high", "least", "greatest", "ordered", "behind"}
         if any(self.type_of(name) is None or name in self.empty for name in variables) or own_names & self.needed:
             raise Unbounded
-        return Slice(self.text(lines, variables), variables, tuple(self.arrays), self.short)
+        return Slice(self.text(lines, variables), variables, tuple(self.arrays), self.short, self.flat)
 
     def text(self, lines: Iterable[str], variables: Iterable[str]) -> str:
         parameters = [f"{_base(self.known_type(name))} {name}" for name in variables]
@@ -178,6 +184,10 @@ class Slicer(Struct):
             raise Unbounded
         if effects(loop.next).changed != {own} or own in effects(start, loop.cond, loop.stmt).changed:
             raise Unbounded
+        rows = listed_rows(loop, own, rest) if self.canonical(loop, own) else None
+        if rows is not None and (lines := self.rows_at_once(loop, rows, node, outermost)):
+            yield from lines
+            return
         first = self.expression(start)
         self.declare(own)
         head = f"{_base(self.known_type(own))} {own} = {first}"
@@ -193,6 +203,45 @@ class Slicer(Struct):
             self.short = self.short or not is_few(loop.cond)
             yield "  break;"  # all iterations see the same
         yield "}"
+
+    def rows_at_once(self, loop: ir.For, rows: ListedRows, node: Any, outermost: bool) -> list[str]:
+        """The lines of a loop over all cells of rows behind each other, after a test that these are; none where what is
+        seen depends on the row."""
+        kept = tuple(one.copy() for one in (self.needed, self.declared, self.arrays, self.free, self.rows))
+        own, start = _counted(loop)
+        inner = rows.inner
+        if (
+            effects(inner.next).changed != {rows.cell}
+            or rows.cell in effects(loop.init, inner.cond, inner.stmt).changed
+        ):
+            return []
+        first, last = self.expression(start), self.expression(loop.cond.right)
+        self.declare(own)
+        begin, end = self.expression(rows.begin), self.expression(rows.end)
+        self.declare(rows.cell)
+        inside = [*self.block(_body(inner) or (), up_to_value(rows.rest, node, _certain), node, False)]
+        words = {word for line in inside for word in _words(line)}
+        if {own, "for"} & words or rows.names & words or rows.cell not in words:
+            self.needed, self.declared, self.arrays, self.free, self.rows = kept
+            return []
+        self.needed -= rows.names
+        self.flat = True
+        counted, cells = _base(self.known_type(own)), _base(self.known_type(rows.cell))
+        threads = f" if(parallel: behind - {rows.array}[{first}] > {_MANY})"
+        reduced = f"simd reduction(min:low) reduction(max:high){threads if outermost else ''}"
+        return [
+            "int ordered = 1;",
+            f"for ({counted} {own} = {first}; {own} < {last}; {own}++)",
+            f"  ordered &= {begin} <= {end};",
+            "if (!ordered) return 0;",
+            f"if ({first} < {last}) {{",
+            f"  const {_base(self.symbols[rows.array].type)} behind = {rows.array}[{last}];",
+            f"  #pragma omp {'parallel for ' if outermost else ''}{reduced}",
+            f"  for ({cells} {rows.cell} = {rows.array}[{first}]; {rows.cell} < behind; {rows.cell}++) {{",
+            *(f"    {line}" for line in inside),
+            "  }",
+            "}",
+        ]
 
     def canonical(self, loop: ir.For, own: str) -> bool:
         """Whether OpenMP takes a loop: one comparison with something that stays, and a constant step."""

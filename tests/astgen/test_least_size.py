@@ -38,10 +38,25 @@ def test_the_original_stands_behind_a_test_of_its_work(body: str) -> None:
 
 @pytest.mark.parametrize(("body", "least"), [(TURN, "4000"), (MULTIPLY, "1000")])
 def test_what_one_thread_gains_by_is_worth_little_work(body: str, least: str) -> None:
-    (test,) = (
-        line for line in text_of(body).splitlines() if line.startswith("if (") and line.endswith(f"> {least}) {{")
-    )
+    (test,) = (line for line in text_of(body).splitlines() if line.startswith("if (") and f" > {least}" in line)
     assert "scopt_threads" not in test
+
+
+@pytest.mark.parametrize("autodetect", [False, True])
+def test_register_tiles_ask_for_whole_rows_or_for_sums_that_wait(autodetect: bool) -> None:
+    """Compilers make vectors of rows of columns; a tile of a single row of eight takes as long as all of them."""
+    loop = "for (int {0} = 0; {0} < {1}; {0}++)"
+    i, j, k = (loop.format(*one) for one in ("in", "jm", "kp"))
+    inside = "C[i][j] += A[i][k] * B[k][j];"
+    for body, tests in (
+        (f"{i} {k} {j} {inside}", "n > 7 && p > 2 && (double)m * p > 8"),
+        (f"{i} {j} {k} {inside}", "m > 2 && (double)n * m > 15 && (double)m * p > 79"),
+    ):
+        marks = ("", "") if autodetect else ("#pragma scop\n", "\n#pragma endscop")
+        arrays = "double (*restrict A)[p], double (*restrict B)[m], double (*restrict C)[m]"
+        source = f"void f(int n, int m, int p, {arrays}) {{\n{body.join(marks)}\n}}\n"
+        text = optimize(source.encode(), Options(autodetect=autodetect)).text.decode()
+        assert f"000 && {tests}) {{" in text
 
 
 def test_short_strips_run_in_pieces_of_eight_rows_and_one_by_one() -> None:

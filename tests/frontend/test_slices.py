@@ -36,12 +36,23 @@ def slices(body: str) -> list[str]:
     return [" ".join(text.split()) for text in found]
 
 
-def test_a_sparse_matrix_has_the_region_s_loops() -> None:
+def test_rows_behind_each_other_are_one_loop() -> None:
+    """A sparse matrix by rows, its ends in variables or not; where more than a cell is asked for, it is row by row."""
     first, second, third = slices(MATRIX)
     assert "for (int i = 0; i < n; i++) { low = a[i] < low ? a[i] : low;" in first
     assert "a[i + 1] > high ? a[i + 1] : high;" in second
-    assert "#pragma omp parallel for reduction(min:low) reduction(max:high) for (int i = 0; i < n; i++)" in third
-    assert "for (int k = a[i]; k < a[i + 1]; k++) { low = b[k] < low" in third
+    assert "for (int i = 0; i < n; i++) ordered &= a[i] <= a[i + 1]; if (!ordered) return 0; if (0 < n) {" in third
+    flat = "for (int k = a[0]; k < behind; k++) { low = b[k] < low"
+    pragma = (
+        "#pragma omp parallel for simd reduction(min:low) reduction(max:high) if(parallel: behind - a[0] > 1000000)"
+    )
+    assert f"const int behind = a[n]; {pragma} {flat}" in third
+    ends = "for (int i = 0; i < n; i++) { double s = 0; int from = a[i], to = a[i + 1]; for (int k = from; k < to; k++)"
+    assert flat in slices(f"{ends} s += x[b[k]]; y[i] = s; }}")[-1]
+    other = MATRIX.replace("y[i]", "if (b[k] != i) y[i]")
+    assert f"{flat} ? b[k] : low; high = b[k] > high ? b[k] : high; }}" in slices(other)[-1]
+    (*_, text) = slices(f"{ends} s += x[b[k + i]] {DONE}; y[i] = s; }}")
+    assert "for (int k = from; k < to; k++) { low = b[k + i] < low" in text
 
 
 def test_threads_count_where_a_build_hides_them_from_the_file() -> None:
@@ -133,15 +144,16 @@ def test_values_are_those_that_are_seen(tmp_path: Path) -> None:
     source.write_text(f"""
 {test.definition}{large}
 int main(void) {{
-  static const int a[] = {{2, 5, 5, 4, 6}}, b[] = {{99, 99, -3, 7, 1, 8, 99}};
+  static const int a[] = {{2, 5, 5, 5, 6, 4}}, b[] = {{99, 99, -3, 7, 1, 8, 99}};
   static const unsigned long c[] = {{3, 1ul << 63}};
   long least[3], greatest[3];
   {calls[0]}(4, a, &least[0], &greatest[0]);
   {calls[1]}(4, a, &least[1], &greatest[1]);
   {calls[2]}(4, a, b, &least[2], &greatest[2]);
-  if (least[0] != 2 || greatest[0] != 5 || least[1] != 4 || greatest[1] != 6) return 1;
+  if (least[0] != 2 || greatest[0] != 5 || least[1] != 5 || greatest[1] != 6) return 1;
   if (least[2] != -3 || greatest[2] != 8) return 2;
   if ({calls[2]}(0, a, b, &least[2], &greatest[2]) != 1 || least[2] || greatest[2]) return 3;
+  if ({calls[2]}(5, a, b, &least[2], &greatest[2]) != 0) return 4;
   return {wide[0]}(1, c, least, greatest) != 1 || {wide[0]}(2, c, least, greatest) != 0;
 }}
 """)
