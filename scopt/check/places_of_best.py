@@ -47,7 +47,8 @@ class _Checked(Struct, frozen=True, eq=False):
         old = {one.name: one for one in self.original.statements}
         changed = [one for one in self.made.statements if one.name in old and one is not old[one.name]]
         searches = {one.name: (found, one) for one in changed if (found := search_of(old[one.name])) is not None}
-        mine, theirs, beside, tables = dict(old), {one.name: one for one in self.made.statements}, {}, set[str]()
+        mine, theirs = dict(old), {one.name: one for one in self.made.statements}
+        beside, tables = dict[str, frozenset[str]](), set[str]()
         for name, (search, counting) in searches.items():
             total = self.total(counting)
             add = self.user(total, old, ir.If)

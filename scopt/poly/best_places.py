@@ -48,7 +48,7 @@ def search_of(statement: Statement) -> Search | None:
     kept = {*walk(condition), *walk(best)}
     accesses = tuple(access for access in statement.accesses if access.node in kept)
     written = {access.array for access in statement.accesses if access.is_write}
-    values = [one.rvalue for one, _ in places]
+    values = [one.rvalue for one, _ in places if one.rvalue is not None]
     beside = {write.array for _, write in places}
     again = any(a.array in written for one in values for a in accesses_in(statement, one))
     if len(written) <= len(places) or again or any(a.array in beside for a in accesses):
@@ -57,7 +57,7 @@ def search_of(statement: Statement) -> Search | None:
     return Search(statement, condition, best, alone, tuple(places))
 
 
-def accesses_in(statement: Statement, node: ir.Node) -> tuple[Access, ...]:
+def accesses_in(statement: Statement, node: ir.Node | None) -> tuple[Access, ...]:
     """A statement's accesses in a part of its body."""
     inside = set(walk(node))
     return tuple(access for access in statement.accesses if access.node in inside)
