@@ -153,7 +153,7 @@ def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
             marked = without_mixed_loops(scop, marked)
         if not brings(work, marked):
             raise NotCarried
-    if _may_be_taken_apart(work, options) and not is_tiled_in_time(marked):
+    if _may_be_taken_apart(work, options) and not is_tiled_in_time(scop, marked):
         raise LeftAlone(exchanging(scop))
     if not (marked.tilings or marked.packed):
         plain.append(options)
@@ -189,7 +189,7 @@ def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
 
 def _may_be_taken_apart(work: Work, options: Options) -> bool:
     """Whether iterations exchange pointers, and nobody wants to see what becomes of that."""
-    return work.scop.exchanged and not (options.eager or work.decider.is_open or work.fixed is not None)
+    return bool(work.scop.exchanged) and not (options.eager or work.decider.is_open or work.fixed is not None)
 
 
 def _keeps_order(work: Work, options: Options, proposed: ScheduleResult, decider: Decider, *, best: bool) -> bool:

@@ -139,6 +139,8 @@ class Forms(Struct, frozen=True, eq=False):
 
     def listed(self) -> Iterator[Form]:
         """Those that there are, the one that was read last."""
+        if self.scop.exchanged == "rows":  # for diagonals alone
+            yield from self.with_rolled()
         if self.options.hasty or self.scop.exchanged:  # what iterations share is asked of statements as they are
             yield Form(READ, self.scop, self.deps)
             return

@@ -9,7 +9,8 @@ from scopt.ir.scop import Scop
 # What is said of such regions.
 EXCHANGING = "access.pointer-modified"
 # Mechanisms that gain by what iterations of outer loops hand on to each other.
-ACROSS_ITERATIONS = frozenset({"wavefronts", "wavefronts with register tiles", "vectors along diagonals"})
+DIAGONALS = frozenset({"vectors along diagonals"})
+ACROSS_ITERATIONS = frozenset({"wavefronts", "wavefronts with register tiles"}) | DIAGONALS
 # Statements of all copies: more of them, borders of several fields among them, rarely have tiles across iterations, and
 # schedulers take long to find that out.
 MOST_STATEMENTS = 16
@@ -18,9 +19,10 @@ MOST_STATEMENTS = 16
 EXCHANGE_OPERATIONS = 8_000_000
 
 
-def is_tiled_in_time(marked: MarkedSchedule) -> bool:
-    """Whether the outermost loops run in tiles that several of their iterations share."""
-    return any(choice.mechanism in ACROSS_ITERATIONS for choice in marked.choices)
+def is_tiled_in_time(scop: Scop, marked: MarkedSchedule) -> bool:
+    """Whether the outermost loops run in tiles that several of their iterations share; rows in vectors at that."""
+    gaining = DIAGONALS if scop.exchanged == "rows" else ACROSS_ITERATIONS
+    return any(choice.mechanism in gaining for choice in marked.choices)
 
 
 def exchanging(scop: Scop) -> Remark:

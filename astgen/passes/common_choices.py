@@ -59,7 +59,7 @@ def _chosen(scop: Scop, loop: For, taken: frozenset[str]) -> Item:
     def visit(item: Item) -> tuple[Item, ...]:
         if not isinstance(item, Call):
             return (item,)
-        chosen = list[tuple[ir.Node, str]]()
+        chosen = list(item.chosen)  # what else stands in front
         for part, value in _choices(scop, item):
             if loop.iterator not in names(value):
                 name = found[value] if value in found else found.setdefault(value, next(fresh))
@@ -89,7 +89,8 @@ def _choices(scop: Scop, call: Call) -> Iterator[tuple[ir.Node, Expr]]:
             yield from parts(node.left)
             yield from parts(node.right)
 
-    for node in _references(statement.body, {statement.accesses[position].node for position, _ in call.held}):
+    done = {statement.accesses[position].node for position, _ in call.held} | {part for part, _ in call.chosen}
+    for node in _references(statement.body, done):
         yield from parts(node.subscript)
 
 

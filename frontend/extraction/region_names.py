@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.diagnostics import Location, Refusal
+from scopt.frontend.extraction.whole_structures import whole_structures
 from scopt.frontend.model.affine import NotAffine
 from scopt.frontend.model.choice_variables import with_choice_variables
 from scopt.frontend.model.chosen_pointers import with_chosen_pointers
@@ -58,7 +59,7 @@ from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.openmp_variables import refuse_other_variables
 from scopt.frontend.syntax.reads_before import pointers_read_before
 from scopt.frontend.syntax.scoping import UniqueNames, loop_iterator, unique_names
-from scopt.frontend.syntax.structs import Types, reference_of, references, shared_storage
+from scopt.frontend.syntax.structs import Types
 from scopt.frontend.syntax.symbols import Symbol, ctype_of, facts_of, is_value, scope_at, symbol_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import is_directive, threadprivate_names
@@ -179,10 +180,8 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     """Give every name of a region one meaning. by_rows: loops through all of an array go through its rows. Raises
     Refusal."""
     refuse_other_variables(tu, region)
-    called = with_called_bodies(tu, region, outer := scope_at(tu, region))
-    tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
+    tu, outer, exchanged, anew = _begun(tu, region)
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
-    exchanged, anew = _normal(tu, replace(region, items=called.items), outer, read_after)
     plain_items, lengths = with_loops_by_rows(exchanged.items, tu.reserved, outer) if by_rows else (exchanged.items, ())
     plain_items, numbers = with_named_numbers(_plain_statements(tu, region, plain_items, outer), outer)
     unique = _named_once(tu, plain_items, outer)
@@ -223,7 +222,8 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
         members.items = substituted_locals(members.items, given())
     _take_rows(tu, symbols, behind)
     members.items = distinct(with_chosen_distances(members.items, replace(types, scope=symbols)))
-    hoisted = (*tables, *stages.values, *sizes, *found, *cells, *behind, *_places_and_products(members, region))
+    places = _places_and_products(members, region)
+    hoisted = (*exchanged.rows, *tables, *stages.values, *sizes, *found, *cells, *behind, *places)
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - iterators
     narrow, after = with_narrow_variables(members.items, symbols, (plain & local_names).__contains__)
@@ -232,9 +232,22 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     symbols, local_names = {**after, **chosen}, local_names | chosen.keys()
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
-    whole = _whole_structures(items, Types(symbols, tu.structs), local_names)
+    whole = whole_structures(items, Types(symbols, tu.structs), local_names)
     wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, exchanged, numbers)
     return RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted).in_blocks()
+
+
+def _begun(
+    tu: TranslationUnit, region: Region
+) -> tuple[TranslationUnit, Mapping[str, Symbol], ExchangedPointers, bool]:
+    """What names mean around a region, with new ones, and what `_normal` says of it, and of what it calls."""
+    called = with_called_bodies(tu, region, outer := scope_at(tu, region))
+    tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
+    read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
+    exchanged, anew = _normal(tu, replace(region, items=called.items), outer, read_after)
+    rows = {one.symbol.name: one.symbol for one in exchanged.rows}
+    tu = replace(tu, reserved=tu.reserved | rows.keys()) if rows else tu
+    return tu, {**outer, **rows}, exchanged, anew
 
 
 def _normal(
@@ -248,7 +261,7 @@ def _normal(
         return ExchangedPointers(items), anew
     names = tu.reserved | ISL_WORDS
     before, defined = straight_before(tu, region), tu.defined_functions
-    around = Surroundings(outer, tu.structs, before, defined, read_after, names, tu.long_type)
+    around = Surroundings(outer, tu.structs, before, defined, read_after, names, tu.long_type, tu.strict_aliasing)
     return with_exchanged_pointers(items, around), anew
 
 
@@ -346,21 +359,6 @@ def _without_directives(item: Any) -> Any:
         return changed(node, block_items=[inner for inner in node.block_items if not is_directive(inner)])
 
     return rebuilt(item, change)
-
-
-def _whole_structures(items: Iterable[Any], types: Types, local_names: Collection[str]) -> frozenset[str]:
-    """Bases whose structures are copied as a whole, or have members that share their bytes: one element is one cell,
-    whatever the member."""
-    found: set[str] = set()
-    for node in (node for item in items for node in references(item)):
-        reference = reference_of(node)
-        if isinstance(reference.base, ir.ID) and reference.base.name in types.scope:
-            typed = types.of(node)
-            whole = typed is not None and typed.composite and typed.struct is not None
-            local = bool(reference.path) and reference.base.name in local_names
-            if whole or local or (reference.path and shared_storage(types, reference)):
-                found.add(reference.base.name)
-    return frozenset(found)
 
 
 def _refuse_thread_local(

@@ -111,7 +111,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             guard=guard,
             prologue=tuple(one.text for one in self.names.hoisted),
             epilogue=self.names.exchanged.behind,
-            exchanged=self.names.exchanged.changed,
+            exchanged=self.names.exchanged.form,
             by_value=self.by_value(),
             library=library_calls(self.names.tu, (one.body for one in statements)),
             returns=small_returns(self.names.tu, (one.body for one in statements)),

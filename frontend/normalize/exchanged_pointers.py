@@ -16,10 +16,12 @@ from typing import Any
 from msgspec import Struct
 
 from scopt import ir
+from scopt.frontend.normalize.exchanged_rows import in_rows
 from scopt.frontend.normalize.exchanges import Exchange, Known, exchange_of
+from scopt.frontend.normalize.members import Hoisted
 from scopt.frontend.normalize.tree_rewriting import names_of, number, value_of
 from scopt.frontend.normalize.turns import Turns, text_of, turns_of
-from scopt.frontend.syntax.structs import Definitions
+from scopt.frontend.syntax.structs import Definitions, Types
 from scopt.frontend.syntax.symbols import Symbol, symbol_of
 from scopt.ir.effects import effects
 from scopt.ir.walks import changed, walk
@@ -27,18 +29,19 @@ from scopt.ir.walks import changed, walk
 
 class ExchangedPointers(Struct, frozen=True, eq=False):
     """items: the statements. behind: C statements, one each, that give pointers their last values behind the region.
-    changed: there are such loops."""
+    form: of such loops, as in `scopt.ir.scop.Scop.exchanged`. rows: arrays of two pointers that stand for them."""
 
     items: tuple[Any, ...]
     behind: tuple[str, ...] = ()
-    changed: bool = False
+    form: str = ""
+    rows: tuple[Hoisted, ...] = ()
 
 
 class Surroundings(Struct, frozen=True, eq=False):
     """symbols: what names mean where the region begins. structs: definitions of structures. before: the statements in
     front of the region that are executed one after the other, and then the region. defined: functions with a body in
     the file. read_after: whether what the region leaves in a variable may be read. reserved: names that mean something.
-    long_type: an integer type of 64 bits."""
+    long_type: an integer type of 64 bits. in_rows: stores to cells of rows leave the pointers to them what they are."""
 
     symbols: Mapping[str, Symbol]
     structs: Definitions
@@ -47,6 +50,7 @@ class Surroundings(Struct, frozen=True, eq=False):
     read_after: Callable[[str], bool]
     reserved: frozenset[str]
     long_type: str
+    in_rows: bool
 
 
 def with_exchanged_pointers(items: Sequence[Any], around: Surroundings) -> ExchangedPointers:
@@ -55,16 +59,17 @@ def with_exchanged_pointers(items: Sequence[Any], around: Surroundings) -> Excha
         return ExchangedPointers(tuple(items))
     maker = _Maker(around, tuple(items))
     made = maker.block(items, around.symbols, (), ())
-    return ExchangedPointers(tuple(made), tuple(maker.behind), changed=maker.found)
+    return ExchangedPointers(tuple(made), tuple(maker.behind), maker.form, tuple(maker.rows))
 
 
 class _Maker(Struct, eq=False):
-    """region: its statements. behind, found: as in `ExchangedPointers`."""
+    """region: its statements. behind, rows, form: as in `ExchangedPointers`."""
 
     around: Surroundings
     region: tuple[Any, ...]
     behind: list[str] = []
-    found: bool = False
+    form: str = ""
+    rows: list[Hoisted] = []
 
     def block(
         self, items: Sequence[Any], scope: Mapping[str, Symbol], before: Sequence[Any], after: Sequence[Any]
@@ -78,7 +83,7 @@ class _Maker(Struct, eq=False):
                 inner[item.name] = symbol_of(item, inner)
             if isinstance(item, ir.Compound):
                 block = self.block(item.block_items or (), inner, (*before, *items[:place]), rest)
-                item = changed(item, block_items=block) if self.found else item
+                item = changed(item, block_items=block) if self.form else item
             elif isinstance(item, ir.For):
                 item = self.loop(item, inner, (*before, *items[:place]), rest)
             made.append(item)
@@ -99,8 +104,25 @@ class _Maker(Struct, eq=False):
             if (named | names_of(turns.end)) & inside:
                 return loop
             self.behind.append(self.left_over(turns, exchange, wanted))
-        self.found = True
-        return changed(loop, stmt=_in_copies(loop, turns, exchange))
+        rows = in_rows(loop, turns, exchange, Types(scope, self.around.structs), self.taken())
+        if rows is None or not self.around.in_rows or not self.are_first(exchange, before):
+            self.form = "copies"
+            return changed(loop, stmt=_in_copies(loop, turns, exchange))
+        self.form = self.form or "rows"
+        self.rows.append(rows[1])
+        return rows[0]
+
+    def are_first(self, exchange: Exchange, before: Sequence[Any]) -> bool:
+        """Whether the pointers have the values that they have in front of the region, where a loop begins. before: what
+        is executed in front of it in the region."""
+        done = effects(*before)
+        names = {name for key in exchange.cycle for name in names_of(key)}
+        declared = {one.name for one in walk(*self.region) if isinstance(one, ir.Decl)}
+        plain = all(isinstance(key, ir.ID) for key in exchange.cycle) and not (done.opaque or done.unnamed)
+        return not names & (declared | done.changed) and (plain or not before)
+
+    def taken(self) -> frozenset[str]:
+        return self.around.reserved | {one.symbol.name for one in self.rows}
 
     def is_wanted(self, key: Any, scope: Mapping[str, Symbol]) -> bool:
         """Whether the value that the region leaves in a pointer may be read."""

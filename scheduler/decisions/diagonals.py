@@ -72,7 +72,7 @@ def diagonals(setting: Setting, node: isl.ScheduleNode) -> Diagonals | str:
     scop, domain = setting.scop, node.get_domain()
     names = tuple(sorted(str(part.get_tuple_name()) for part in sets_of(domain)))
     whole = union_of_sets(scop.statement(name).domain for name in names).intersect_params(scop.context)
-    if not domain.is_equal(whole):
+    if not domain.intersect_params(scop.context).is_equal(whole):
         return "other loops have some of its iterations"
     if setting.deps.reductions and not _in_order(setting.strict, node):
         return "a sum in any order is part of it"

@@ -18,7 +18,7 @@ from scopt.poly.bands import Ordered, functions_of
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.data_moves import data_moves
 from scopt.poly.isl_utils import sets_of, walk
-from scopt.poly.linear import subscript_rows
+from scopt.poly.linear import subscript_moves, subscript_rows
 from scopt.poly.pair_classes import Agreement
 from scopt.scheduler.decisions.strip_references import moves_of, row_iterator, row_subscript, runs_along
 from scopt.scheduler.decisions.strip_trees import outside
@@ -165,7 +165,7 @@ def _shifted_moves(
 ) -> list[int] | None:
     """By how much each subscript moves from row to row, wherever data say that it begins; None if nobody knows."""
     direction = tuple(Fraction(k == shift[statement.name][0]) for k in range(len(statement.iterators)))
-    moves = data_moves(scop, statement, access, direction)
+    moves = subscript_moves(access.relation, direction) or data_moves(scop, statement, access, direction)
     return None if moves is None else [int(one) for one in moves]
 
 

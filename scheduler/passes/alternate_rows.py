@@ -54,7 +54,7 @@ def folded_rows(scop: Scop) -> Expansion | None:
 
 
 def _turns(scop: Scop, array: Array) -> _Turns | None:
-    plain = not (array.type.volatile or array.type.atomic or array.within or array.rows or array.flat)
+    plain = not (array.type.volatile or array.type.atomic or array.within or array.flat)
     if array.rank != _ROWS or not plain:
         return None
     loops = source_loops(scop)

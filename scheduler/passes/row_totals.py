@@ -14,11 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.ir.ctypes import UNSIGNED
-from scopt.ir.scop import Dependences, Scop, Statement
+from scopt.ir.scop import CType, Dependences, Scop, Statement
 from scopt.poly.body_rewriting import agree
+from scopt.poly.first_best import is_first_best
 from scopt.poly.reductions import BETTER, Update, update_of
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.passes.private_tables import Counted, with_table
+from scopt.scheduler.passes.row_places import alone, searches_for, with_places
 from scopt.scheduler.passes.totals import total_around
 
 # Nothing is promoted to these: an extremum is the one that the program would take.
@@ -37,20 +39,25 @@ def with_row_totals(scop: Scop, deps: Dependences) -> RowTotals | None:
     deps: with reductions in their order."""
     made, names = scop, set[str]()
     for name in _numbers(scop):
-        found = _found(made, name, deps)
+        searches = searches_for(made, name)
+        plain = alone(made, searches) if searches else made
+        found = _found(plain, name, deps)
         if found is not None:
-            made, own = with_table(made, found)
-            made = replace(made, arrays={**made.arrays, own: replace(made.arrays[own], private=True)})
-            names.add(own)
+            counted, own = with_table(plain, found)
+            counted = replace(counted, arrays={**counted.arrays, own: replace(counted.arrays[own], private=True)})
+            whole = with_places(counted, made, found, searches)
+            if whole is not None:
+                made, places = whole
+                names |= {own, *places}
     return RowTotals(made, frozenset(names)) if names else None
 
 
 def _numbers(scop: Scop) -> Iterator[str]:
-    """The integer variables."""
+    """The variables that are integers, or floating-point numbers."""
     for array in scop.arrays.values():
         kind = array.type
         plain = not (array.rank or array.within or array.pointer or kind.volatile or kind.atomic)
-        if plain and kind.integer and kind.bits in UNSIGNED:
+        if plain and ((kind.integer and kind.bits in UNSIGNED) or (kind.floating and kind.bits in _COMPARED)):
             yield array.name
 
 
@@ -61,15 +68,20 @@ def _found(scop: Scop, name: str, deps: Dependences) -> Counted | None:
     updates: Mapping[str, Update | None] = {one.name: update_of(scop, one) for one in users}
     for first in users:
         update, depth = updates[first.name], len(loops[first.name]) - 1
-        if update is None or update.array != name or depth < 1 or not _fits(update, array.type.bits):
+        if update is None or update.array != name or depth < 1 or not _fits(update, array.type):
             continue
         if _hands_on(deps, loops, first, name):
-            return total_around(scop, loops, first, updates, depth)
+            found = total_around(scop, loops, first, updates, depth)
+            exact = found is not None and all(is_first_best(scop, one) for one in found.statements)
+            return found if exact or array.type.integer else None
     return None
 
 
-def _fits(update: Update, bits: int | None) -> bool:
-    return update.operator in ("+", "|", "^") or (update.operator in BETTER and bits in _COMPARED)
+def _fits(update: Update, kind: CType) -> bool:
+    """Whether rows may have their own; an extremum of floating-point numbers is the first one of the best."""
+    return (update.operator in BETTER and kind.bits in _COMPARED) or (
+        kind.integer and update.operator in ("+", "|", "^")
+    )
 
 
 def _hands_on(deps: Dependences, loops: Mapping[str, Loops], first: Statement, name: str) -> bool:

@@ -102,7 +102,7 @@ def total_around(
     update = updates[first.name]
     assert update is not None
     reference, array = update.own[0].node, scop.arrays[update.array]
-    if reference is None or not _stays(scop, reference):
+    if reference is None or not stays(scop, reference):
         return None
     cells = _cells(update.own[0], depth)
     inside = [one for one in scop.statements if loops[one.name][: depth + 1] == loops[first.name][: depth + 1]]
@@ -131,7 +131,7 @@ def _is_there(scop: Scop, statement: Statement, array: Array) -> bool:
     return all(surely_touched(scop, statement, access) for access in _touching(statement, array))
 
 
-def _stays(scop: Scop, reference: ir.Node) -> bool:
+def stays(scop: Scop, reference: ir.Node) -> bool:
     """Whether a reference is to the same cell wherever it stands: parameters and constants are its subscripts."""
     fixed = {parameter.spelling for parameter in scop.parameters}
     while isinstance(reference, ir.ArrayRef):

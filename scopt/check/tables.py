@@ -16,6 +16,7 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt import ir
+from scopt.check.places_of_best import places_left_out
 from scopt.check.rewritten import holds_where
 from scopt.diagnostics import InternalError
 from scopt.ir.ctypes import UNSIGNED
@@ -32,6 +33,8 @@ _COMPARED = (32, 64)
 
 def check_tables(original: Scop, made: Scop) -> None:
     """Raise InternalError unless a SCoP with tables, all arrays that the original lacks, computes what that does."""
+    without = places_left_out(original, made)
+    original, made = without.original, without.made
     checked, old = _Tables(original, made), {one.name: one for one in original.statements}
     if not holds_where(original, made):
         checked.refuse("it holds for other parameters")
@@ -50,7 +53,7 @@ def check_tables(original: Scop, made: Scop) -> None:
         if name not in counting and made.statement(name) is not statement:
             checked.refuse(f"{name} is another statement")
     for one in roles:
-        checked.group(one, place)
+        checked.group(one, place, without.beside.get(one.table.name, frozenset()))
 
 
 class _Roles(Struct, frozen=True, eq=False):
@@ -236,8 +239,9 @@ class _Tables(Struct, frozen=True, eq=False):
                 return chosen
         self.refuse("statements run at other times")
 
-    def group(self, one: _Roles, place: list[int]) -> None:
-        """All updates of a table come between its being cleared and added, and nothing else touches the array there."""
+    def group(self, one: _Roles, place: list[int], beside: frozenset[str]) -> None:
+        """All updates of a table come between its being cleared and added, and nothing else touches the array there.
+        beside: arrays that nothing else touches there either."""
         dates = {m.get_tuple_name(IN): m for m in maps_of(self.made.order)}
         for when in place:
             clear, add = (_prefixes(s, dates[s.name], when, one.table.rank) for s in (one.clear, one.add))
@@ -255,7 +259,7 @@ class _Tables(Struct, frozen=True, eq=False):
             touched = {access.array for access in statement.accesses}
             if statement.domain.is_empty() or statement.name in (one.clear.name, one.add.name):
                 continue  # what never runs has no dates
-            if not touched & {one.table.name, one.array.name}:
+            if not touched & {one.table.name, one.array.name, *beside}:
                 continue
             there = dates[statement.name].intersect_domain(statement.domain).range()
             there = there.project_out(SET, when, there.dim(SET) - when)
@@ -263,7 +267,7 @@ class _Tables(Struct, frozen=True, eq=False):
                 self.refuse(f"{statement.name} runs where '{one.table.name}' isn't cleared, or isn't added")
             if statement.name in one.counting or there.intersect(around).is_empty():
                 continue
-            if one.table.rank or self.meets(one, statement, dates, when):
+            if one.table.rank or touched & beside or self.meets(one, statement, dates, when):
                 self.refuse(f"{statement.name} touches '{one.array.name}' in between")
 
     def meets(self, one: _Roles, statement: Statement, dates: dict[str, isl.Map], when: int) -> bool:

@@ -271,7 +271,8 @@ class Scop(Struct, frozen=True, eq=False):
     prologue: declarations, one each, that have to stand in a block around the emitted code: names for members of
       structures.
     epilogue: statements that have to stand behind the emitted code: they give pointers that iterations of the source
-      exchange their last values. exchanged: there are such pointers, with their first values in the SCoP.
+      exchange their last values. exchanged: there are such pointers, with their first values in the "copies" of an
+      iteration that take turns, or in an array whose "rows" do.
     by_value: variables around the region, each a number or a pointer, of which threads may have copies. Where they
       share one it has an address, and clang keeps it in memory: in all of the function, the original alternative and
       the loop for one thread included, and, after each store that may change it, in the parallel loop too.
@@ -304,7 +305,7 @@ class Scop(Struct, frozen=True, eq=False):
     guard: Guard | None = None
     prologue: tuple[str, ...] = ()
     epilogue: tuple[str, ...] = ()
-    exchanged: bool = False
+    exchanged: str = ""
     by_value: frozenset[str] = frozenset()
     library: Mapping[str, frozenset[str]] = {}
     narrowed: bool = False

@@ -7,7 +7,9 @@ from scopt.pipeline import optimize
 from tests.conftest import RunC
 
 STEP = "for (int i = 1; i < N; i++) b[i] = 0.5 * a[i] + a[i - 1];"
+ROWS = "b[0] = k; for (int i = 1; i < N; i++) b[i] = (b[i - 1] < a[i] ? b[i - 1] : a[i]) + (a[i - 1] > i % 4);"
 LOOPS = [
+    f"for (int k = 1; k <= T; k++) {{ {ROWS} double *tmp = a; a = b; b = tmp; }}",
     f"for (int k = 0; k < T; k++) {{ {STEP} double *tmp = a; a = b; b = tmp; }}",
     f"for (int k = T; k >= 2; k--) {{ {STEP} old = a; a = b; b = c; c = old; }}",
     f"for (int k = 0; k < T; k++) {{ {STEP} {{ double *tmp = a; a = b; b = tmp; }} a[0] += k; }}",
@@ -17,7 +19,7 @@ LOOPS = [
 ]
 PROGRAM = """\
 #include <stdio.h>
-#define N 23
+#define N 150
 struct grid { int steps; double *a, *b; };
 static void swap(double **x, double **y) { double *kept = *x; *x = *y; *y = kept; }
 static double x[3][N], u[2][N];
@@ -26,7 +28,7 @@ int main(void)
 {
     void (*each[])(int) = {NAMES};
     for (int k = 0; k < sizeof each / sizeof *each; k++)
-        for (int T = -1; T < 8; T++) {
+        for (int T = -1; T < 150; T = T == 7 ? 149 : T + 1) {
             for (int i = 0; i < N; i++)
                 x[0][i] = i % 5, x[1][i] = i % 3, x[2][i] = i % 7, u[0][i] = i % 4, u[1][i] = i;
             each[k](T);
@@ -56,5 +58,7 @@ def test_every_bit_is_the_same(run_c: RunC) -> None:
     source = PROGRAM.replace("FUNCTIONS", "".join(functions)).replace("NAMES", names)
     result = optimize(source.encode(), Options(eager=True), file="x.c")
     assert all(region.transformed for region in result.regions), result.remarks
+    assert b"double *rows[2] = {a, b};" in result.text
+    assert b"rows_last[i + T - ks] = rows_folded[i];" in result.text
     flags = ("-O1", "-ffp-contract=off", "-fopenmp", "-fsanitize=address,undefined")
     assert run_c(result.text.decode(), *flags, name="made") == run_c(source, *flags, name="original")

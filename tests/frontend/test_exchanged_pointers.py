@@ -34,6 +34,8 @@ def found(body: str, after: str = "", head: str = "int k = 0; k < T; k++") -> tu
         (f"{STEP} swap(&a, &b);", 2),
         (f"{STEP} double *tmp = a; a = b; b = c; c = tmp;", 3),
         (f"{STEP} {SWAP} for (int i = 0; i < n; i++) a[i] += 1;", 4),
+        (f"{STEP.replace('= a', '= b[i - 1] + a')} {SWAP}", 1),  # rows of one array
+        (f"{STEP.replace('= a', '= b[i - 1] + k % 2 * a')} {SWAP}", 1),
         ("double *x = buf[k & 1], *y = buf[1 - k % 2]; for (int i = 1; i < n; i++) y[i] = x[i - 1];", 2),
         ("int next = 1 - j; for (int i = 1; i < n; i++) u[next][i] = u[j][i - 1]; j = next;", 2),
         ("for (int i = 1; i < n; i++) u[j][i] += u[j ^ 1][i - 1]; j ^= 1;", 2),

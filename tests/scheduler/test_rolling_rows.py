@@ -62,8 +62,8 @@ for (i = 0; i < m; i++) {
   }
 }"""
 # the best of all cells, of one row and of a whole table
-BEST = SCALARS.replace("row[j] = left;", "row[j] = left; if (left > peak) peak = left;")
-PEAK = f"int peak = 0; {BEST} next[0] = peak;"
+BEST = SCALARS.replace("row[j] = left;", "row[j] = left; if (left > peak) { peak = left; at = i; to = j; }")
+PEAK = f"int peak = 0, at = 0, to = 0; {BEST} next[0] = peak * 7 + at * 1001 + to * 13;"
 TABLE = """
 int table[200][200], peak = -5, odd = 0;
 for (j = 0; j < 200; j++) table[0][j] = row[0] + j;
