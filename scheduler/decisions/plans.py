@@ -25,6 +25,7 @@ from scopt.scheduler.decisions.merged_groups import may_stand_together, with_lin
 from scopt.scheduler.decisions.reading_ahead import CarryingLoop
 from scopt.scheduler.decisions.small_loops import is_short_always, values_of_member
 from scopt.scheduler.influence.honoured import wished_member, wished_members
+from scopt.scheduler.locality.same_band import of_same_band
 from scopt.scheduler.locality.strides import LinearSchedule, Strides, interleaved, linear_schedule, strides
 from scopt.scheduler.locality.tile_reuse import has_far_reuse
 
@@ -102,6 +103,11 @@ class Planner(Struct, frozen=True, eq=False):
     def facts(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafFacts:
         """What the plans of a leaf band are made from: its dependences and strides, and which loop is to be the vector
         loop."""
+        about = (self.scop, self.dependences, self.options, self.loops, self.hopes)
+        return _leaf_facts(node, *about, parallel_above=parallel_above)
+
+    def found(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafFacts:
+        """The same, asked anew."""
         width = node.band_n_member()
         schedule = linear_schedule(self.scop, node)
         carried = tuple(not node.band_member_get_coincident(k) for k in range(width))
@@ -386,6 +392,20 @@ class Planner(Struct, frozen=True, eq=False):
             if found and (clauses := with_copies(self.scop, node, found, cells=cells)) is not None:
                 return position, clauses
         return None
+
+
+@of_same_band(256)
+def _leaf_facts(
+    node: isl.ScheduleNode,
+    scop: Scop,
+    dependences: Ordered,
+    options: Options,
+    loops: tuple[LoopDirective, ...],
+    hopes: tuple[LoopDirective, ...],
+    *,
+    parallel_above: bool,
+) -> LeafFacts:
+    return Planner(scop, dependences, options, loops, hopes).found(node, parallel_above)
 
 
 def _structures_of(array: Array) -> str:
