@@ -20,7 +20,7 @@ from scopt.astgen.one_thread import has_own_vectors, is_straight
 from scopt.astgen.passes.short_strips import PIECE, short_strip
 from scopt.astgen.passes.two_forms import takes_two_forms
 from scopt.astgen.source_work import NEVER, is_plain, product_of, source_tests, vector_elements, without_tests
-from scopt.astgen.worth import Worth, never_holds
+from scopt.astgen.worth import Worth, never_holds, of_diagonals
 from scopt.ir.expr import exceeds, from_linear, linear, names, plus, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Condition, Expr, For, LoopNest, Threads
@@ -69,6 +69,8 @@ def _sized(
     source: Scop, marked: MarkedSchedule, loops: LoopNest, nest: LoopNest, machine: Machine, condition: str = ""
 ) -> Worth:
     gain = Gain.NONE if condition else _gain(source, marked, loops, nest)
+    if condition and (lone := of_diagonals(source, nest)) is not None:
+        return lone
     tests = _tests(source, marked, loops, nest, machine, gain)
     found = [
         _for_threads(one, nest) if gain is Gain.NONE else one for one in tests if one is not None and is_plain(one)
