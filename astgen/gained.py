@@ -29,10 +29,11 @@ from scopt.poly.source_loops import source_loops
 _TESTED = 10
 
 
-def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool = True) -> bool:
+def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool = True, strips: bool = True) -> bool:
     """Threads, tiles, reductions in another order, searches that leave out blocks, extremes that masks choose, rows
     that data shift, small sums that gcc keeps, or vector loops of narrower values, of records or beside many pointers,
-    over what was no innermost loop, or whose branches compilers leave as they are. threads: whether they are there."""
+    over what was no innermost loop, or whose branches compilers leave as they are. threads: whether they are there.
+    strips: whether those count that are there for threads to share."""
     loops = loops_of(nest)
     if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest):
         return True
@@ -52,7 +53,8 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
         return True
     if threads and any(loop.mark.parallel for loop in loops):
         return True
-    if any(loop.mark.simd for loop in loops) and any(is_tile_loop(loop) and loop.step > 1 for loop in loops):
+    tiles = [loop for loop in loops if is_tile_loop(loop) and loop.step > 1 and (strips or not loop.mark.sharing)]
+    if tiles and any(loop.mark.simd for loop in loops):
         return True
     if any(loop.mark.simd for loop in loops) and _has_diamonds(scop, marked):
         return True

@@ -28,7 +28,7 @@ from scopt.astgen.source_work import (
     waiting,
     without_tests,
 )
-from scopt.astgen.worth import Worth, never_holds
+from scopt.astgen.worth import Worth, never_holds, of_diagonals
 from scopt.ir.expr import exceeds, from_linear, linear, names, plus, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Condition, Expr, For, LoopNest, Threads
@@ -89,6 +89,8 @@ def _sized(
 ) -> Worth:
     """unasked: nobody marked the region, which fills buffers."""
     gain = Gain.NONE if condition else _gain(source, marked, loops, nest)
+    if condition and (lone := of_diagonals(source, nest)) is not None:
+        return lone
     tests = _tests(source, marked, loops, nest, machine, gain, unasked=unasked)
     found = [
         _for_threads(one, nest) if gain is Gain.NONE else one for one in tests if one is not None and is_plain(one)

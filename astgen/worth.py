@@ -17,12 +17,13 @@ from msgspec.structs import replace
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.emit.loop_work import bounded, rounded
 from scopt.astgen.emit.statement_costs import statement_costs
-from scopt.astgen.gained import calls_with_loops, gains, is_interchanged, is_unrolled
+from scopt.astgen.gained import calls_with_loops, gains, is_interchanged, is_unrolled, loops_of
 from scopt.astgen.gaining_share import gains_by_threads_alone, gains_too_little
 from scopt.astgen.library_loops import is_library_loop
 from scopt.astgen.one_thread import WAVEFRONTS, has_own_loops, has_own_vectors
 from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.skipping import has_searches
+from scopt.astgen.passes.whole_rows import with_whole_rows
 from scopt.astgen.source_work import (
     NEVER,
     has_vectors,
@@ -114,10 +115,14 @@ def check_nest(
     if gains_too_little(scop, marked, nest, machine):
         message = "left as it was: most of its work would be done in loops that gain nothing"
         raise NotWorth(Remark("missed", "region.no-gain", message, scop.location, f"{_MARK} if you want to see it"))
+    for_one = not shared or _gains_by_tails(source, marked, nest)
+    alone = for_one and _gains_alone(scop, marked, nest, machine)
+    if not alone and (lone := of_diagonals(scop, nest)) is not None:
+        return lone
     own = {one.name for one in scop.statements} - {one.name for one in source.statements}
     strips = own.union(*(one.statements for one in marked.strips.values())) if marked.strips else own
     worth = _from_size_on(source, scop, nest, statement_costs(scop, weights, machine), machine, frozenset(strips))
-    if (not shared or _gains_by_tails(source, marked, nest)) and _gains_alone(scop, marked, nest, machine):
+    if alone:
         return replace(worth, alone=True, never=worth.never and bool(worth.condition))
     threads = _threads(scop)
     return replace(worth, condition=f"{worth.condition} && {threads}" if worth.condition else threads)
@@ -126,17 +131,28 @@ def check_nest(
 def threads_condition(
     scop: Scop, marked: MarkedSchedule, nest: LoopNest, options: Options, *, shared: bool = False
 ) -> str:
-    """The condition of a region that somebody has marked, and may want to run with one thread, too: wavefronts that
-    gain by threads alone only slow that down, which has the loops as they were. So do others that are there for
-    threads: `shared`. Empty for the rest."""
+    """The condition of a region that somebody has marked, and may want to run with one thread, too: wavefronts, and
+    strips along diagonals, that gain by threads alone only slow that down, which has the loops as they were. So do
+    others that are there for threads: `shared`. Empty for the rest."""
     if options.schedule_file or options.decisions or options.tile_sizes or not options.parallel:
         return ""
     by_rows = shared and not _gains_by_tails(scop, marked, nest)
     if by_rows or gains_by_threads_alone(scop, marked, nest, options.machine):
         return _threads(scop)
-    if marked.shapes or gains(scop, marked, nest, threads=False):
+    shares = _shares_strips(nest)
+    if marked.shapes or gains(scop, marked, nest, threads=False, strips=not shares):
         return ""  # tiles that start at once, or whose points are interleaved, keep a thread busy, too
-    return _threads(scop) if _needs_threads(marked, nest, options.machine) else ""
+    return _threads(scop) if shares or _needs_threads(marked, nest, options.machine) else ""
+
+
+def of_diagonals(scop: Scop, nest: LoopNest) -> Worth | None:
+    """What pays where all that there is are strips along diagonals for threads to share: their own test says better
+    what there is to do than one of the original's loops, which run where it fails. None for other nests."""
+    match nest.body.items:
+        case (For(work=work) as loop,) if work is not None and loop.mark.sharing and not is_plain(work):
+            text = f"{ExprPrinter.of(scop).condition(work).text} && {_threads(scop)}"
+            return Worth(LoopNest(without_tests(nest.body, [work])), text, never=never_holds(scop, work))
+    return None
 
 
 def _gains_by_tails(source: Scop, marked: MarkedSchedule, nest: LoopNest) -> bool:
@@ -151,7 +167,13 @@ def _gains_by_tails(source: Scop, marked: MarkedSchedule, nest: LoopNest) -> boo
 def _gains_alone(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machine: Machine) -> bool:
     """Whether one thread gains by what compilers leave."""
     own = has_own_loops(scop, marked, nest) and not _needs_threads(marked, nest, machine)
-    return own or gains(scop, marked, nest, threads=False)
+    return own or gains(scop, marked, nest, threads=False, strips=not _shares_strips(nest))
+
+
+def _shares_strips(nest: LoopNest) -> bool:
+    """Whether there are strips for threads alone which one thread can't run as whole rows: along diagonals, rows of
+    several strips begin and end elsewhere."""
+    return any(loop.mark.sharing and loop.mark.parallel and with_whole_rows(loop) is None for loop in loops_of(nest))
 
 
 def _needs_threads(marked: MarkedSchedule, nest: LoopNest, machine: Machine) -> bool:

@@ -48,6 +48,7 @@ from scopt.scheduler.locality.footprints import (
     trip_count,
 )
 from scopt.scheduler.locality.row_steps import in_rows
+from scopt.scheduler.locality.same_band import of_same_band
 from scopt.scheduler.locality.strides import linear_schedule, whole_lines
 
 
@@ -118,6 +119,12 @@ class Work(Struct, frozen=True, eq=False):
 
     @staticmethod
     def of(scop: Scop, machine: Machine, node: isl.ScheduleNode) -> Work:
+        """Of a band."""
+        return _work(node, scop, machine)
+
+    @staticmethod
+    def found(scop: Scop, machine: Machine, node: isl.ScheduleNode) -> Work:
+        """The same, asked anew."""
         schedule = linear_schedule(scop, node)
         space = tile_space(scop, schedule.prefix, schedule.members)
         groups = reference_groups(scop, space)
@@ -268,6 +275,11 @@ def _is_skewed(space: TileSpace) -> bool:
     return any(
         one is not None and sum(map(abs, one)) != 1 for directions in space.directions.values() for one in directions
     )
+
+
+@of_same_band(512)
+def _work(node: isl.ScheduleNode, scop: Scop, machine: Machine) -> Work:
+    return Work.found(scop, machine, node)
 
 
 def _counts(scop: Scop, prefix: Mapping[str, tuple[Vector, ...]], space: TileSpace) -> dict[str, _Counts]:

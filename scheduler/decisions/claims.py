@@ -16,9 +16,9 @@ from scopt.ir.marked_schedule import TileShape
 from scopt.poly.isl_utils import sets_of
 from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.latencies import on_circuits
+from scopt.scheduler.decisions.leaf_facts import LeafFacts
 from scopt.scheduler.decisions.marks import Marks
 from scopt.scheduler.decisions.panels import TiledLoops
-from scopt.scheduler.decisions.plans import LeafFacts
 from scopt.scheduler.decisions.setting import Setting
 
 

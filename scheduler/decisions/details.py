@@ -22,8 +22,8 @@ from scopt.scheduler.decisions.claim_register_tiles import RegisterTiles
 from scopt.scheduler.decisions.claim_wavefronts import Wavefronts
 from scopt.scheduler.decisions.claims import Band, Claim, Mechanism
 from scopt.scheduler.decisions.decider import Decider
+from scopt.scheduler.decisions.leaf_facts import LeafFacts
 from scopt.scheduler.decisions.leaf_plan import LeafPlan
-from scopt.scheduler.decisions.plans import LeafFacts
 from scopt.scheduler.decisions.strip_references import row_iterator
 
 INNERMOST, PARALLEL, ORDER, TILES, SIZES = "innermost loop", "parallel loop", "other loops", "tiles", "tile size"

@@ -20,12 +20,14 @@ from scopt.poly.pair_classes import Agreement
 from scopt.poly.restructure import distributable, leaf_parts, topological, topological_inside, united
 from scopt.scheduler.decisions.items import is_in_item
 from scopt.scheduler.decisions.latencies import decides
+from scopt.scheduler.decisions.leaf_facts import Grouping, LeafFacts
 from scopt.scheduler.decisions.leaf_plan import LeafPlan
 from scopt.scheduler.decisions.merged_groups import may_stand_together, with_lines_together, with_nests_together
 from scopt.scheduler.decisions.reading_ahead import CarryingLoop
 from scopt.scheduler.decisions.small_loops import is_short_always, values_of_member
 from scopt.scheduler.influence.honoured import wished_member, wished_members
-from scopt.scheduler.locality.strides import LinearSchedule, Strides, interleaved, linear_schedule, strides
+from scopt.scheduler.locality.same_band import of_same_band
+from scopt.scheduler.locality.strides import LinearSchedule, interleaved, linear_schedule, strides
 from scopt.scheduler.locality.tile_reuse import has_far_reuse
 
 # What a loop loses as the vector loop that is too short for vectors: more than strides can gain.
@@ -34,59 +36,6 @@ _SHORT = 100
 MANY_MEMBERS = 4
 # Members from which on tiles may bring lines back that loops in their order lose.
 _DEEP = 3
-
-
-class Grouping(Struct, frozen=True, eq=False):
-    """The statement groups of an innermost loop, each with what it has in a `LeafPlan`. free: whether a group carries
-    nothing but reductions; vectors: and vector instructions do several of its instances at once; ahead: whether they
-    do though it carries something (`reads_ahead`)."""
-
-    groups: tuple[tuple[isl.UnionSet, ...], ...]
-    free: tuple[bool, ...]
-    vectors: tuple[bool, ...]
-    private: tuple[tuple[str, ...], ...]
-    reductions: tuple[tuple[Reduction, ...], ...]
-    ahead: tuple[bool, ...]
-
-    @property
-    def bound(self) -> Grouping:
-        """The same, as no vector loops."""
-        none = (False,) * len(self.free)
-        return replace(self, free=none, vectors=none, ahead=none)
-
-    @property
-    def penalty(self) -> int:
-        """What vectors of the deepest statements lose: the copies of a reduction have to be put together in the end."""
-        depths = [
-            max((part.dim(isl.dim_type.set) for one in group for part in sets_of(one)), default=0)
-            for group in self.groups
-        ]
-        deep = [k for k, depth in enumerate(depths) if depth == max(depths)]
-        if any(self.vectors[k] and not self.reductions[k] for k in deep):
-            return 0
-        return 1 if any(self.vectors[k] or self.ahead[k] for k in deep) else 3
-
-
-class LeafFacts(Struct, frozen=True, eq=False):
-    """What is known of a leaf band before anything is decided.
-
-    carried, walks, slopes: of each member. short: those with too few values for threads. vector: the member for the
-    vector loop, grouping: of the innermost loops over it; wished: somebody asks for it. threads: the member that
-    pragmas want parallel. reduced: see `Planner.reduced_member`. tiny: see `Planner.is_tiny`.
-    far: loops around the two innermost ones reuse what these bring.
-    """
-
-    carried: tuple[bool, ...]
-    walks: tuple[Strides, ...]
-    grouping: Grouping
-    vector: int
-    wished: bool
-    threads: int | None
-    reduced: tuple[int, tuple[Reduction, ...]] | None
-    slopes: tuple[int, ...]
-    short: frozenset[int] = frozenset()
-    tiny: bool = False
-    far: bool = True
 
 
 class Planner(Struct, frozen=True, eq=False):
@@ -102,6 +51,11 @@ class Planner(Struct, frozen=True, eq=False):
     def facts(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafFacts:
         """What the plans of a leaf band are made from: its dependences and strides, and which loop is to be the vector
         loop."""
+        about = (self.scop, self.dependences, self.options, self.loops, self.hopes)
+        return _leaf_facts(node, *about, parallel_above=parallel_above)
+
+    def found(self, node: isl.ScheduleNode, parallel_above: bool) -> LeafFacts:
+        """The same, asked anew."""
         width = node.band_n_member()
         schedule = linear_schedule(self.scop, node)
         carried = tuple(not node.band_member_get_coincident(k) for k in range(width))
@@ -386,6 +340,20 @@ class Planner(Struct, frozen=True, eq=False):
             if found and (clauses := with_copies(self.scop, node, found, cells=cells)) is not None:
                 return position, clauses
         return None
+
+
+@of_same_band(256)
+def _leaf_facts(
+    node: isl.ScheduleNode,
+    scop: Scop,
+    dependences: Ordered,
+    options: Options,
+    loops: tuple[LoopDirective, ...],
+    hopes: tuple[LoopDirective, ...],
+    *,
+    parallel_above: bool,
+) -> LeafFacts:
+    return Planner(scop, dependences, options, loops, hopes).found(node, parallel_above)
 
 
 def _structures_of(array: Array) -> str:

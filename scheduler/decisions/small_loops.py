@@ -97,6 +97,15 @@ def is_short_always(node: isl.ScheduleNode, member: int, most: int) -> bool:
         own = around.intersect_domain(node.get_domain()).flat_range_product(own)
     dates = isl.Set.from_union_set(own.range())
     place = int(node.get_schedule_depth()) + member
+    pieces = dates.get_basic_sets()
+    # A long piece says it at once: of all pieces together, each one is compared with each other one.
+    if len(pieces) > 1 and not all(_is_within(isl.Set.from_basic_set(one), place, most) for one in pieces):
+        return False
+    return _is_within(dates, place, most)
+
+
+def _is_within(dates: isl.Set, place: int, most: int) -> bool:
+    """Whether dates that differ at a place alone are no further apart there than so many values reach."""
     rest = dates.identity().project_out(OUT, place, 1)
     together = rest.apply_range(rest.reverse()).deltas().project_out_all_params()
     reach = together.dim_max_val(place)

@@ -204,15 +204,17 @@ def _a_core(machine: Machine, groups: Sequence[ReferenceGroup], member: int) -> 
 
 def only_share(scop: Scop, machine: Machine, schedule: LinearSchedule, vector: int) -> bool:
     """Whether strips of a vector loop, in which the loops around it run in full, are there for threads to share alone:
-    as many of whole rows as the loops go on from stay in the second cache anyway, which has no room for all of the
-    lines of a strip until the next one is done. vector: the loop's member."""
+    as many of whole rows as the loops go on from stay in the first cache anyway, or in the second one, which has no
+    room for all of the lines of a strip until the next one is done. vector: the loop's member."""
     groups = reference_groups(scop, tile_space(scop, schedule.prefix, schedule.members))
-    return _rows_stay(machine, groups, vector) and _streams_through(machine, groups, vector)
+    if _rows_stay(machine.cache(1), groups, vector):
+        return True
+    return _rows_stay(machine.cache(2), groups, vector) and _streams_through(machine, groups, vector)
 
 
-def _rows_stay(machine: Machine, groups: Sequence[ReferenceGroup], vector: int) -> bool:
+def _rows_stay(cache: Cache, groups: Sequence[ReferenceGroup], vector: int) -> bool:
     row = sum(group.element for group in groups if group.depends_on(vector))
-    return row * trip_count(groups, vector) <= machine.cache(2).share // 2
+    return row * trip_count(groups, vector) <= cache.share // 2
 
 
 def _streams_through(machine: Machine, groups: Sequence[ReferenceGroup], vector: int) -> bool:

@@ -6,11 +6,11 @@ of instances with both their dates, ``{ [S[i] -> T[j]] -> [t -> t'] }``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import islpy as isl
 
-from scopt.poly.isl_utils import OUT, compact, maps_of, union_of_maps
+from scopt.poly.isl_utils import IN, OUT, SET, compact, maps_of, union_of_maps
 from scopt.poly.same_object import of_same
 
 
@@ -26,29 +26,23 @@ def dated(relation: isl.Map, dates: isl.UnionMap) -> list[isl.Map]:
 def with_dates(relation: isl.Map, first: isl.UnionMap, second: isl.UnionMap) -> list[isl.Map]:
     """Pairs of instances as `dated` has them, with dates of their own for sources (first) and for sinks (second)."""
     # A product of dates with the pairs put in: dates of each end by itself would have all of the pairs' pieces.
-    pairs, space = isl.UnionSet.from_set(relation.wrap()), relation.get_space()
-    return maps_of(_of(first, space.domain()).product(_of(second, space.range())).intersect_domain(pairs))
+    pairs, space = relation.wrap(), relation.get_space()
+    sources, sinks = _of(first, space.domain()), _of(second, space.range())
+    joints = (one.product(other).intersect_domain(pairs) for one in sources for other in sinks)
+    return [joint for joint in joints if not joint.plain_is_empty()]
 
 
 @of_same(8)
-def _by_space(dates: isl.UnionMap) -> dict[isl.Space, isl.UnionMap]:
-    """Those of each statement, by the space of its instances."""
-    found: dict[isl.Space, isl.UnionMap] = {}
-
-    def add(relation: isl.Map) -> None:
-        space, one = relation.get_space().domain(), isl.UnionMap.from_map(relation)
-        found[space] = found[space].union(one) if space in found else one
-
-    dates.foreach_map(add)
+def _by_statement(dates: isl.UnionMap) -> dict[tuple[str | None, int], list[isl.Map]]:
+    """Those of each statement, by its name and how many iterators it has, whatever the parameters are."""
+    found: dict[tuple[str | None, int], list[isl.Map]] = {}
+    dates.foreach_map(lambda one: found.setdefault((one.get_tuple_name(IN), one.dim(IN)), []).append(one))
     return found
 
 
-def _of(dates: isl.UnionMap, space: isl.Space) -> isl.UnionMap:
+def _of(dates: isl.UnionMap, space: isl.Space) -> Sequence[isl.Map]:
     """The dates of one statement's instances."""
-    known = _by_space(dates)
-    if space not in known:  # other parameters, or none of its instances
-        known[space] = dates.intersect_domain(isl.UnionSet.from_set(isl.Set.universe(space)))
-    return known[space]
+    return _by_statement(dates).get((space.get_tuple_name(SET), space.dim(SET)), ())
 
 
 def date_length(joint: isl.Map) -> int:

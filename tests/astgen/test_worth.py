@@ -216,6 +216,17 @@ void f(int n, float last) {{ {body} }}
     assert (int(test.split("> ")[1].split()[0]) < 3000) is small
 
 
+@pytest.mark.parametrize("marked", [True, False])
+@pytest.mark.parametrize("size", [300, 2000])
+def test_one_thread_has_the_original_of_strips_along_diagonals(size: int, marked: bool) -> None:
+    """One copy of the loops, with the test of the parallel one: rows stay in the first cache anyway."""
+    loops = "for (int i = 1; i < N; i++) for (int j = 1; j < N; j++) a[i][j] = a[i - 1][j - 1] + b[i][j];"
+    body = f"#pragma scop\n{loops}\n#pragma endscop\n" if marked else f"{loops}\n"
+    source = f"#define N {size}\nstatic float a[N][N], b[N][N];\nvoid f(void) {{\n{body}}}\n"
+    text = without_helpers(optimize(source.encode(), Options(autodetect=not marked)).text.decode())
+    assert text.count("omp simd") == text.count("scopt_threads() > 1") == 1
+
+
 WINDOW = """static unsigned char g[300][400], o[300][400];
 void f(void) {
   for (int y = %s; y < 300 - %s; y++)

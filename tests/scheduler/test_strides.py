@@ -13,6 +13,7 @@ from scopt.pipeline import optimize
 from scopt.poly.data_moves import data_moves
 from scopt.poly.linear import subscript_moves
 from scopt.scheduler.locality.row_steps import in_rows, is_step, is_table
+from scopt.scheduler.locality.same_band import of_same_band
 from scopt.scheduler.locality.strides import linear_schedule, strides
 from tests.sources import scop_of, source_of
 
@@ -103,3 +104,25 @@ for (i = 0; i < n; i++)
     alone = scop_of(body.replace("[2 * j + 1]", "[2 * j]"), "int n, short b[2][64]")
     node = alone.schedule.get_root().child(0).child(0)
     assert not strides(alone, linear_schedule(alone, node), 0).contiguous
+
+
+def test_a_band_is_asked_about_once_whatever_tree_it_stands_in() -> None:
+    """The same band in two trees, one of another loop, and one of the same loop whose member carries something."""
+    asked: list[str] = []
+
+    @of_same_band(8)
+    def about(node: isl.ScheduleNode, word: str) -> str:
+        asked.append(word)
+        return word
+
+    def band(domain: str, coincident: int = 0) -> isl.ScheduleNode:
+        tree = isl.Schedule.from_domain(isl.UnionSet(domain))
+        schedule = isl.MultiUnionPwAff(f"[{domain[:-1].replace('S[i]', 'S[i] -> [(i)]')}}}]")
+        node = tree.insert_partial_schedule(schedule).get_root().child(0)
+        return node.band_member_set_coincident(0, coincident)
+
+    few, many = "{ S[i] : 0 <= i < 9 }", "{ S[i] : 0 <= i < 99 }"
+    assert [about(band(few), "few"), about(band(few), "few"), about(band(many), "few")] == ["few"] * 3
+    about(band(few, 1), "few")
+    about(band(few), "other")
+    assert asked == ["few", "few", "few", "other"]
