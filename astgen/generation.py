@@ -20,6 +20,7 @@ from scopt.astgen.emit.math_functions import math_declarations
 from scopt.astgen.guard import guard_text
 from scopt.astgen.guard_counters import counter_name
 from scopt.astgen.least_size import least_size, least_size_alone
+from scopt.astgen.lone_thread import threads_condition
 from scopt.astgen.loops.isl_loops import build
 from scopt.astgen.lower.panel_turns import with_turned_panels
 from scopt.astgen.lower.register_lowering import Lowered, lower
@@ -58,7 +59,7 @@ from scopt.astgen.passes.whole_windows import with_whole_windows
 from scopt.astgen.passes.wide_vectors import with_wide_vectors
 from scopt.astgen.rewrite_setting import Setting
 from scopt.astgen.row_memory import memory_tests
-from scopt.astgen.worth import check_nest, check_sizes, threads_condition
+from scopt.astgen.worth import check_nest, check_sizes
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
 from scopt.ir.nest_walks import calls

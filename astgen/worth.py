@@ -17,13 +17,13 @@ from msgspec.structs import replace
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.emit.loop_work import bounded, rounded
 from scopt.astgen.emit.statement_costs import statement_costs
-from scopt.astgen.gained import calls_with_loops, gains, is_interchanged, is_unrolled, loops_of
-from scopt.astgen.gaining_share import gains_by_threads_alone, gains_too_little
+from scopt.astgen.gained import calls_with_loops, gains, is_interchanged, is_unrolled
+from scopt.astgen.gaining_share import gains_too_little
 from scopt.astgen.library_loops import is_library_loop
-from scopt.astgen.one_thread import WAVEFRONTS, has_own_loops, has_own_vectors
+from scopt.astgen.lone_thread import gains_alone, gains_by_tails, threads_text
+from scopt.astgen.one_thread import has_own_vectors
 from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.skipping import has_searches
-from scopt.astgen.passes.whole_rows import with_whole_rows
 from scopt.astgen.source_work import (
     NEVER,
     has_vectors,
@@ -38,11 +38,10 @@ from scopt.astgen.source_work import (
 from scopt.diagnostics import Remark, ScoptError
 from scopt.ir.expr import exceeds, linear, names
 from scopt.ir.marked_schedule import MarkedSchedule
-from scopt.ir.nest import Block, Compare, Condition, Const, Expr, For, LoopNest, Name, Threads
+from scopt.ir.nest import Block, Compare, Condition, Const, Expr, For, LoopNest, Name
 from scopt.ir.scop import Scop, Statement
 from scopt.machine import Machine
 from scopt.machine.costs import SKEWED_FORKS, instance_cost, least_region, threads_cost
-from scopt.options import Options
 from scopt.poly.isl_utils import PARAM
 
 # Iterations up to which compilers unroll a loop (gcc: max-completely-peel-times),
@@ -50,8 +49,6 @@ from scopt.poly.isl_utils import PARAM
 _SHORT = 16
 _SET = isl.dim_type.set
 _MARK = "mark the region"
-_PLAIN = "plain loops"  # mechanism: the loops as compilers take them
-_ABOUT = 1.05  # what the model takes for as fast
 
 
 class NotWorth(Exception):
@@ -115,8 +112,8 @@ def check_nest(
     if gains_too_little(scop, marked, nest, machine):
         message = "left as it was: most of its work would be done in loops that gain nothing"
         raise NotWorth(Remark("missed", "region.no-gain", message, scop.location, f"{_MARK} if you want to see it"))
-    for_one = not shared or _gains_by_tails(source, marked, nest)
-    alone = for_one and _gains_alone(scop, marked, nest, machine)
+    for_one = not shared or gains_by_tails(source, marked, nest)
+    alone = for_one and gains_alone(scop, marked, nest, machine)
     if not alone and (lone := of_diagonals(scop, nest)) is not None:
         return lone
     own = {one.name for one in scop.statements} - {one.name for one in source.statements}
@@ -124,25 +121,8 @@ def check_nest(
     worth = _from_size_on(source, scop, nest, statement_costs(scop, weights, machine), machine, frozenset(strips))
     if alone:
         return replace(worth, alone=True, never=worth.never and bool(worth.condition))
-    threads = _threads(scop)
+    threads = threads_text(scop)
     return replace(worth, condition=f"{worth.condition} && {threads}" if worth.condition else threads)
-
-
-def threads_condition(
-    scop: Scop, marked: MarkedSchedule, nest: LoopNest, options: Options, *, shared: bool = False
-) -> str:
-    """The condition of a region that somebody has marked, and may want to run with one thread, too: wavefronts, and
-    strips along diagonals, that gain by threads alone only slow that down, which has the loops as they were. So do
-    others that are there for threads: `shared`. Empty for the rest."""
-    if options.schedule_file or options.decisions or options.tile_sizes or not options.parallel:
-        return ""
-    by_rows = shared and not _gains_by_tails(scop, marked, nest)
-    if by_rows or gains_by_threads_alone(scop, marked, nest, options.machine):
-        return _threads(scop)
-    shares = _shares_strips(nest)
-    if marked.shapes or gains(scop, marked, nest, threads=False, strips=not shares):
-        return ""  # tiles that start at once, or whose points are interleaved, keep a thread busy, too
-    return _threads(scop) if shares or _needs_threads(marked, nest, options.machine) else ""
 
 
 def of_diagonals(scop: Scop, nest: LoopNest) -> Worth | None:
@@ -150,48 +130,9 @@ def of_diagonals(scop: Scop, nest: LoopNest) -> Worth | None:
     what there is to do than one of the original's loops, which run where it fails. None for other nests."""
     match nest.body.items:
         case (For(work=work) as loop,) if work is not None and loop.mark.sharing and not is_plain(work):
-            text = f"{ExprPrinter.of(scop).condition(work).text} && {_threads(scop)}"
+            text = f"{ExprPrinter.of(scop).condition(work).text} && {threads_text(scop)}"
             return Worth(LoopNest(without_tests(nest.body, [work])), text, never=never_holds(scop, work))
     return None
-
-
-def _gains_by_tails(source: Scop, marked: MarkedSchedule, nest: LoopNest) -> bool:
-    """Whether one thread gains where tails stand behind loops: by vectors across rows, whatever it hands on, or by
-    loops that compilers don't make, if cells of the SCoP's own are all that is handed on."""
-    if any(strips.vectors for strips in marked.strips.values()):
-        return True
-    handed = any(array.rank and array.location is None and not array.local for array in source.arrays.values())
-    return not handed and gains(source, marked, nest, threads=False)
-
-
-def _gains_alone(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machine: Machine) -> bool:
-    """Whether one thread gains by what compilers leave."""
-    own = has_own_loops(scop, marked, nest) and not _needs_threads(marked, nest, machine)
-    return own or gains(scop, marked, nest, threads=False, strips=not _shares_strips(nest))
-
-
-def _shares_strips(nest: LoopNest) -> bool:
-    """Whether there are strips for threads alone which one thread can't run as whole rows: along diagonals, rows of
-    several strips begin and end elsewhere."""
-    return any(loop.mark.sharing and loop.mark.parallel and with_whole_rows(loop) is None for loop in loops_of(nest))
-
-
-def _needs_threads(marked: MarkedSchedule, nest: LoopNest, machine: Machine) -> bool:
-    """Whether there are wavefronts that only slow one thread down."""
-    slices = [loop for loop in outermost_loops(nest.body) if not loop.mark.parallel and list(_parallel(loop, ()))]
-    # vectors inside of tiles find in a cache what they come back to
-    faster = 1 if any(map(has_vectors, slices)) else machine.cores
-    slower = any(
-        choice.mechanism == WAVEFRONTS and choice.cycles * faster * _ABOUT > cycles
-        for choice in marked.choices
-        for name, _, cycles in choice.others
-        if name == _PLAIN
-    )
-    return bool(slices) and slower
-
-
-def _threads(scop: Scop) -> str:
-    return ExprPrinter.of(scop).condition(Threads()).text
 
 
 def _from_size_on(
