@@ -40,7 +40,8 @@ class Rows(Struct, frozen=True, eq=False):
     arrays are; 0: strips are vectors, but for ends: statements that run in order for the rows of a strip. along:
     statements of loops that carry nothing, which stay vector loops along each of these rows. parallel: no dependence
     leads from row to row; else one does, from what stands behind the loops along the rows. batch: rows are small
-    problems, as many as a vector has lanes. ragged: of rows beside each other that begin or end at different steps."""
+    problems, as many as a vector has lanes. inside: of a loop that carries nothing, which threads may share. ragged: of
+    rows beside each other that begin or end at different steps."""
 
     nodes: tuple[isl.ScheduleNode, ...]
     members: tuple[int, ...]
@@ -55,6 +56,7 @@ class Rows(Struct, frozen=True, eq=False):
     alone: bool = False
     ends: frozenset[str] = frozenset()
     batch: bool = False
+    inside: bool = False
     ragged: Ragged | None = None
 
     @property
@@ -237,8 +239,8 @@ class StripBuilder(Struct, frozen=True, eq=False):
         domain = tree.get_domain()
         for member in reversed(rows.outer):
             loop = isl.MultiUnionPwAff.from_union_pw_aff(partial.get_at(member).intersect_domain(domain))
-            tree = atomic_loop(tree.insert_partial_schedule(loop), parallel=member == rows.outer[0])
-        if rows.outer and self.options.parallel:
+            tree = atomic_loop(tree.insert_partial_schedule(loop), parallel=member == rows.outer[0] and not rows.inside)
+        if rows.outer and self.options.parallel and not rows.inside:
             name = f"around{len(self.marks)}"
             private = (*rows.places.temporaries, *rows.places.scalars)
             collapse = 2 if rows.few and rows.parallel else 1

@@ -132,7 +132,7 @@ class _Builder(Struct):
         return StripBuilder(self.scop, self.options, self.marks)
 
     def tree(self, node: isl.ScheduleNode, *, inside: bool = False) -> isl.Schedule:
-        """inside: of loops that carry nothing, where only rows with ends are strips."""
+        """inside: of loops that carry nothing, where strips have no buffers unless rows have ends."""
         match node.get_type():
             case _TYPE.leaf:
                 return isl.Schedule.from_domain(node.get_domain())
@@ -148,8 +148,7 @@ class _Builder(Struct):
         raise AssertionError(f"unexpected schedule node {node.get_type()}")
 
     def band(self, node: isl.ScheduleNode, *, inside: bool = False) -> isl.Schedule:
-        """A band as it was; strips are looked for below it, of rows with ends alone if it isn't one loop that runs in
-        order."""
+        """A band as it was, with strips below it: inside of others, unless it is one loop that runs in order."""
         plain = node.band_n_member() == 1 and not node.band_member_get_coincident(0)
         return with_band(self.tree(node.child(0), inside=inside or not plain), node)
 
@@ -172,10 +171,10 @@ class _Builder(Struct):
 
     def start(self, node: isl.ScheduleNode, *, inside: bool = False) -> Rows | None:
         """A nest that is a recurrence along rows, if strips of its rows are the best that can become of it."""
+        if inside and all(node.band_member_get_coincident(k) for k in range(node.band_n_member())):
+            return self.within(node)
         if inside and node.band_n_member() > 1:
             return None
-        if inside and node.band_member_get_coincident(0):
-            return self.within(node)
         band = Band(self.setting, node, inside or not self.options.parallel)
         offers = list[Offer]()
         longest, members = 0, list(row_members(node))
@@ -247,17 +246,19 @@ class _Builder(Struct):
 
     def within(self, node: isl.ScheduleNode) -> Rows | None:
         """The rows of a loop inside of one that carries nothing, beside each other, or in strips without buffers."""
-        steps = self.chains.below(node, 0, whole=True) if self.chains.longest(node, 0) else {}
+        member = node.band_n_member() - 1
+        steps = self.chains.below(node, member, whole=True) if self.chains.longest(node, member) else {}
         if not steps:
             return None
         band, longest = Band(self.setting, node, True), max(steps.values())
         offers = list[Offer]()
-        across = self.rows_across(node, 0) if has_lanes(band) and has_many_steps(band, 0) else None
+        across = self.rows_across(node, member) if has_lanes(band) and has_many_steps(band, member) else None
         if across is not None and not across.places.buffers:
-            across = replace(across, length=strip_of_lines(band, across), parallel=False)
-            claim = strip_claim(band, across, rows_of_strip(self.scop, self.options, across), 0, longest)
-            offers.append((claim, across))
-        rows = self.rows_together(band, node, 0, steps) if may_gain(band, 0, steps) else None
+            across = replace(self.around(band, member)(across), parallel=False, inside=True)
+            across = replace(across, length=strip_of_lines(band, across))
+            count = rows_of_strip(self.scop, self.options, across)
+            offers.append((strip_claim(band, across, count, member, longest), across))
+        rows = self.rows_together(band, node, 0, steps) if member == 0 and may_gain(band, 0, steps) else None
         if rows is not None:
             offers.append((together_claim(band, rows, 0, longest), replace(rows, parallel=False)))
         if not offers:
@@ -276,8 +277,7 @@ class _Builder(Struct):
         return rows if rows is not None and needed and stays_in_caches(self.scop, self.options, rows) else None
 
     def rows_alone(self, band: Band, member: int) -> Rows | None:
-        """The rows that a member walks through, for threads to run one at a time, each with buffers of its own; None if
-        they need none."""
+        """The rows that threads run one at a time, each with buffers of its own; None if they need none."""
         node = band.node
         lane = node.band_get_partial_schedule().get_at(member)
         if not self.options.parallel or node.band_n_member() > 1 or is_mixed(self.scop, node, member, lane):
@@ -301,7 +301,7 @@ class _Builder(Struct):
         """Whether some loop below a band's is better off in strips of its own."""
         silent = replace(self, setting=replace(self.setting, decider=None), choices={}, marks={})
         bands = [one for one in walk(node.child(0)) if one.get_type() == _TYPE.band and not is_leaf_band(one)]
-        found = (silent.within(one) for one in bands if one.band_n_member() == 1)
+        found = (silent.start(one, inside=True) for one in bands)
         return any(rows is not None and not rows.together for rows in found)
 
     def rows_together(

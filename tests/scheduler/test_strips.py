@@ -411,6 +411,17 @@ for (t = 0; t < n; t++)
     for (k = 0; k < m; k++) sum += grid[y[k] + i][x[k] + j];
     score[i][j] += sum - t * j;
   }"""
+# The same over several loops that carry nothing, with what each iteration around them computes for itself.
+WEIGHTED = """
+for (t = 0; t < n; t++) {
+  float h[700];
+  for (k = 0; k < m; k++) h[k] = k * t;
+  for (i = 0; i < 41; i++) for (j = 0; j < 41; j++) {
+    float sum = 0;
+    for (k = 0; k < m; k++) sum += grid[y[k] + i][x[k] + j] * h[k];
+    score[t][i][j] = sum;
+  }
+}"""
 COLUMNS = """
 for (t = 0; t < n; t++) {
   for (i = 0; i < m; i++) { s = 0; for (j = 0; j < m; j++) s += A[i][j]; for (j = 0; j < m; j++) A[i][j] *= p[i] / s; }
@@ -426,9 +437,10 @@ for (t = 0; t < n; t++) {
 }"""
 
 
-def test_strips_of_rows_inside_of_others() -> None:
-    params = "int n, int m, const unsigned char grid[600][600], const int x[700], const int y[700], int score[41][41]"
-    text = optimize(source_of(SCORES, params), Options(eager=True)).text.decode()
+@pytest.mark.parametrize(("body", "score"), [(SCORES, "score[41][41]"), (WEIGHTED, "score[90][41][41]")])
+def test_strips_of_rows_inside_of_others(body: str, score: str) -> None:
+    params = f"int n, int m, const unsigned char grid[600][600], const int x[700], const int y[700], int {score}"
+    text = optimize(source_of(body, params), Options(eager=True)).text.decode()
     assert re.search(r"omp simd\n *for \(int j = [^\n]*\n *sum_rows\[j[^\n]* \+= grid", text)
 
 
