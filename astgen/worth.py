@@ -114,9 +114,7 @@ def check_nest(
     if gains_too_little(scop, marked, nest, machine):
         message = "left as it was: most of its work would be done in loops that gain nothing"
         raise NotWorth(Remark("missed", "region.no-gain", message, scop.location, f"{_MARK} if you want to see it"))
-    own = {one.name for one in scop.statements} - {one.name for one in source.statements}
-    strips = own.union(*(one.statements for one in marked.strips.values())) if marked.strips else own
-    worth = _from_size_on(source, scop, nest, statement_costs(scop, weights, machine), machine, frozenset(strips))
+    worth = _from_size_on(source, scop, nest, statement_costs(scop, weights, machine), machine)
     if not shared and _gains_alone(scop, marked, nest, machine):
         return replace(worth, alone=True, never=worth.never and bool(worth.condition))
     threads = _threads(scop)
@@ -162,20 +160,13 @@ def _threads(scop: Scop) -> str:
     return ExprPrinter.of(scop).condition(Threads()).text
 
 
-def _from_size_on(
-    source: Scop,
-    scop: Scop,
-    nest: LoopNest,
-    costs: Mapping[str, Fraction],
-    machine: Machine,
-    strips: frozenset[str] = frozenset(),
-) -> Worth:
-    """The nest with the condition of its size. strips: the statements in strips."""
+def _from_size_on(source: Scop, scop: Scop, nest: LoopNest, costs: Mapping[str, Fraction], machine: Machine) -> Worth:
+    """The nest with the condition of its size."""
     gain = vector_elements(scop, machine)
     found: list[Condition] = []
     known = frozenset(p.name for p in scop.parameters)
     small = False
-    for condition, quick in _conditions(scop, nest.body, costs, machine, known, gain, strips):
+    for condition, quick in _conditions(scop, nest.body, costs, machine, known, gain):
         if condition == NEVER:
             small = small or quick
             continue
@@ -305,18 +296,11 @@ def _extent(scop: Scop, name: str, dimension: int) -> int | None:
 
 
 def _conditions(
-    scop: Scop,
-    block: Block,
-    costs: Mapping[str, Fraction],
-    machine: Machine,
-    parameters: frozenset[str],
-    gain: int,
-    strips: frozenset[str],
+    scop: Scop, block: Block, costs: Mapping[str, Fraction], machine: Machine, parameters: frozenset[str], gain: int
 ) -> Iterator[tuple[Condition | None, bool]]:
     """Any of these is enough: the tests of parallel loops in terms of the parameters, or of a loop as a whole where
-    none is inside, or strips stand beside them; None: always. Each with whether it is about loops that compilers make
-    no vectors of, or counts on vectors itself. gain: by how much these are quicker; where a loop's size is known, that
-    is counted in here."""
+    none is inside; None: always. Each with whether it is about loops that compilers make no vectors of, or counts on
+    vectors itself. gain: by how much these are quicker; where a loop's size is known, that is counted in here."""
     for loop in outermost_loops(block):
         inside = list(_parallel(loop, ()))
         tests = [_outside(path, inner, parameters) for path, inner in inside]
@@ -324,8 +308,6 @@ def _conditions(
         if (scop.narrowed and has_vectors(loop)) or reads_ahead(scop, LoopNest(Block((loop,)))):
             yield whole_test(loop, costs, least_region(machine), parameters), True
         elif inside and all(test is not None for test in tests):
-            if _has_beside(loop, strips):
-                yield whole_test(loop, costs, least_region(machine), parameters), True
             for test, (_, inner) in zip(tests, inside, strict=True):
                 quick = searched or has_vectors(inner)
                 if test == _ALWAYS and not quick:
@@ -346,17 +328,6 @@ def _parallel(item: For, path: tuple[For, ...]) -> Iterator[tuple[tuple[For, ...
         return
     for inner in outermost_loops(item.body):
         yield from _parallel(inner, (*path, item))
-
-
-def _has_beside(loop: For, strips: frozenset[str]) -> bool:
-    """Whether some of a loop's statements in strips stand in no parallel loop: one thread gains by them, too, however
-    little there is for several."""
-    if not strips or loop.mark.parallel:
-        return False
-    return any(
-        call.statement in strips and not any(one.mark.parallel for one in path)
-        for path, call in calls_with_loops(loop.body, ())
-    )
 
 
 def _outside(path: tuple[For, ...], loop: For, parameters: frozenset[str]) -> Condition | None:
