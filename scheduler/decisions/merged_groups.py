@@ -22,24 +22,27 @@ def with_lines_together(
     lines: Mapping[str, frozenset[str]],
     is_free: Callable[[isl.UnionSet], bool],
 ) -> list[list[int]]:
-    """The groups, those merged with the one before them that access other cells of the same cache lines, or have
-    instances of the same statement: loops of their own would get all of that again. Only groups that carry nothing,
-    where the merged one doesn't either. lines: of what, by statement."""
+    """The groups, those merged with the ones before them, from the first one on that accesses other cells of the same
+    cache lines, or has instances of the same statement: loops of their own would get all of that again. Only groups
+    that carry nothing, where the merged one doesn't either. lines: of what, by statement."""
     names = [{str(one.get_tuple_name()) for one in sets_of(part)} for part in parts]
     if not any(lines.values()) and sum(map(len, names)) == len(set[str]().union(*names)):
         return [list(group) for group in order]
+
+    def shared(group: Sequence[int], other: Sequence[int]) -> bool:
+        known = [frozenset().union(*(lines[name] for k in some for name in names[k])) for some in (group, other)]
+        own = [set[str]().union(*(names[k] for k in some)) for some in (group, other)]
+        return bool(known[0] & known[1] or own[0] & own[1])
+
     merged: list[list[int]] = []
     for group in order:
-        if merged:
-            together = sorted([*merged[-1], *group])
-            domains = [united([parts[k] for k in some]) for some in (merged[-1], group, together)]
-            known = [
-                frozenset().union(*(lines[str(part.get_tuple_name())] for part in sets_of(domain)))
-                for domain in domains
-            ]
-            own = [set[str]().union(*(names[k] for k in some)) for some in (merged[-1], group)]
-            if (known[0] & known[1] or own[0] & own[1]) and all(is_free(domain) for domain in domains):
-                merged[-1] = together
+        # what stands between two such groups comes along: straight code turns from array to array, and back
+        first = next((k for k, one in enumerate(merged) if shared(one, group)), None)
+        if first is not None:
+            between = [*merged[first:], list(group)]
+            together = sorted(index for one in between for index in one)
+            if all(is_free(united([parts[k] for k in some])) for some in (*between, together)):
+                merged[first:] = [together]
                 continue
         merged.append(list(group))
     return merged

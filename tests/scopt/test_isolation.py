@@ -56,11 +56,8 @@ def test_what_has_come_to_a_late_stage_has_more_time() -> None:
                 while time.process_time() < end:
                     pass
 
-    for stages, limit, longer in (
-        ("first late", 0, False),
-        ("first late last last", 0.6, True),
-        ("first first", 0.3, False),
-    ):
+    cases = (("first late", 0, False), ("first late" + 5 * " last", 1.2, True), (4 * "first ", 0.6, False))
+    for stages, limit, longer in cases:
         (outcome,) = run_tasks([_once(partial(work, stages))], 1)
         assert (outcome == Finished(None)) == (not limit)
         if isinstance(outcome, Failed):
@@ -69,7 +66,7 @@ def test_what_has_come_to_a_late_stage_has_more_time() -> None:
 
 
 def _once(work: Callable[[], None]) -> Task[None, Finished[None] | Failed]:
-    return (yield Attempt(work, 0.3, more=0.3, late=frozenset({"late", "last"})))
+    return (yield Attempt(work, 0.6, more=0.6, late=frozenset({"late", "last"})))
 
 
 def _busy() -> None:
