@@ -78,7 +78,7 @@ def _ascends(loop: ir.For, own: str) -> bool:
     """Whether a loop counts one by one as long as its iterator is less than something."""
     match loop.cond, loop.next:
         case ir.BinaryOp(op="<", left=ir.ID(name=left)), ir.UnaryOp(op="++" | "p++", expr=ir.ID(name=counted)):
-            return left == counted == own
+            return bool(left == counted == own)
     return False
 
 

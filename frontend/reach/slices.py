@@ -207,7 +207,8 @@ class Slicer(Struct):
     def rows_at_once(self, loop: ir.For, rows: ListedRows, node: Any, outermost: bool) -> list[str]:
         """The lines of a loop over all cells of rows behind each other, after a test that these are; none where what is
         seen depends on the row."""
-        kept = tuple(one.copy() for one in (self.needed, self.declared, self.arrays, self.free, self.rows))
+        needed, declared, free = self.needed.copy(), self.declared.copy(), self.free.copy()
+        arrays, sizes = self.arrays.copy(), self.rows.copy()
         own, start = _counted(loop)
         inner = rows.inner
         if (
@@ -222,7 +223,7 @@ class Slicer(Struct):
         inside = [*self.block(_body(inner) or (), up_to_value(rows.rest, node, _certain), node, False)]
         words = {word for line in inside for word in _words(line)}
         if {own, "for"} & words or rows.names & words or rows.cell not in words:
-            self.needed, self.declared, self.arrays, self.free, self.rows = kept
+            self.needed, self.declared, self.free, self.arrays, self.rows = needed, declared, free, arrays, sizes
             return []
         self.needed -= rows.names
         self.flat = True
