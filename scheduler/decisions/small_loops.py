@@ -19,6 +19,9 @@ _FEW_INSTANCES, _MOST_OF_MANY = 32, 256
 FEW_POINTS = 16
 # Of so many values at most one, in loops that step.
 _SPARSE = 8
+# From here on a bound says what a type holds (`stride <= 2147483648`, which is tested of rows of flat arrays), and not
+# how often a loop runs.
+_ENDLESS = 1 << 26
 
 
 def inner_bands(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
@@ -130,12 +133,13 @@ def _ordered(points: isl.UnionSet, most: int) -> list[isl.UnionSet] | None:
 
 
 def span(points: isl.Set, dimension: int) -> int | None:
-    """From the least value of a dimension to the largest one, whatever the parameters are; None if there is no end, 0
-    if there is none."""
+    """From the least value of a dimension to the largest one, whatever the parameters are; None if there is no end, or
+    if nothing but a type ends it, 0 if there is none."""
     values = points.project_onto_map(isl.dim_type.set, dimension, 1).range().project_out_all_params()
     if values.is_empty() or not values.is_bounded():
         return 0 if values.is_empty() else None
-    return int(values.dim_max_val(0).sub(values.dim_min_val(0)).to_python()) + 1
+    found = int(values.dim_max_val(0).sub(values.dim_min_val(0)).to_python()) + 1
+    return found if found < _ENDLESS else None
 
 
 def reach(points: isl.Set, outer: int, dimension: int) -> int | None:

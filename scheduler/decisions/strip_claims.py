@@ -184,7 +184,7 @@ def _busy(band: Band, places: Places, name: str, waiting: float) -> float:
     if one.alone:
         return one.count * max(one.scalar({}), waiting)
     far = [access for statement, access in places.apart if statement == name]
-    jumps = len(far) + sum(is_narrow_lookup(scop, access) for access in far)
+    jumps = len(far) + sum(is_narrow_lookup(scop, scop.statement(name), access) for access in far)
     addresses = sum(scop.arrays[access.array].rows for access in far)
     loads = (one.uses.loads - jumps) / LOADS / work.lanes + (jumps + addresses) * GATHER
     stores = one.uses.stores / STORES / work.lanes

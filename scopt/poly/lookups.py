@@ -6,6 +6,9 @@ from collections.abc import Iterator
 
 from scopt import ir
 from scopt.ir.scop import Access, Scop, Statement
+from scopt.ir.walks import walk
+from scopt.poly.data_moves import data_moves
+from scopt.poly.linear import whole
 
 # The narrowest cells, in bits, that an instruction gathers.
 _GATHERED = 32
@@ -16,11 +19,11 @@ def narrow_lookups(scop: Scop, statement: Statement) -> int:
     return sum(1 for _ in _lookups(scop, statement))
 
 
-def is_narrow_lookup(scop: Scop, access: Access) -> bool:
+def is_narrow_lookup(scop: Scop, statement: Statement, access: Access) -> bool:
     """Whether a reference reads such a cell."""
     array = scop.arrays[access.array]
     narrow = access.kind == "read" and array.rank and 0 < array.type.bits < _GATHERED
-    return bool(narrow) and not access.relation.is_single_valued()
+    return bool(narrow) and not access.relation.is_single_valued() and not _lies_along(scop, statement, access)
 
 
 def looks_up_in_branches(scop: Scop, statement: Statement) -> bool:
@@ -33,7 +36,17 @@ def looks_up_in_branches(scop: Scop, statement: Statement) -> bool:
 
 
 def _lookups(scop: Scop, statement: Statement) -> Iterator[Access]:
-    return (access for access in statement.accesses if is_narrow_lookup(scop, access))
+    return (access for access in statement.accesses if is_narrow_lookup(scop, statement, access))
+
+
+def _lies_along(scop: Scop, statement: Statement, access: Access) -> bool:
+    """Whether no cell says where a reference goes, and iterations of a loop go from cell to cell: flat rows that a
+    choice leads to, ``a[(y < 0 ? 0 : y) * stride + x]``."""
+    if access.node is None or any(isinstance(one, ir.ArrayRef) for one in walk(*access.node.parts)):
+        return False
+    count = len(statement.iterators)
+    moves = (data_moves(scop, statement, access, tuple(whole(int(k == m)) for k in range(count))) for m in range(count))
+    return any(one is not None and one[-1] == 1 and not any(one[:-1]) for one in moves)
 
 
 def _below_branches(node: ir.Node, depth: int) -> Iterator[ir.ArrayRef]:

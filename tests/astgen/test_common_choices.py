@@ -47,6 +47,16 @@ def test_a_variable_stands_in_front_of_the_loop(body: str) -> None:
     assert not re.search(r"\[[^]\n]*\?", found)
 
 
+def test_clamped_flat_rows_run_in_strips() -> None:
+    """With what else stands in front of the loop, whose references lie along it wherever a choice begins them."""
+    params = "int n, int m, int r, unsigned long stride, unsigned char y[90][70], const unsigned char *x, const int *c"
+    line = "(i + k < 0 ? 0 : i + k > n - 1 ? n - 1 : i + k)"
+    body = f"""for (i = 0; i < n; i++) for (j = 0; j < m; j++) {{ int sum = 8;
+  for (k = -r; k <= r; k++) sum += c[k + r] * x[{line} * stride + j]; y[i][j] = sum >> 4; }}"""
+    found = optimize(source_of(body, params), Options(eager=True)).text.decode()
+    assert re.search(r"long chosen = [^\n]*;\n( *#[^\n]*\n)* *for \([^\n]*\n *sum_rows\[.*\] \+= c_0 \* x\[", found)
+
+
 def test_choices_of_the_loop_itself_stay() -> None:
     assert "chosen" not in text(ALONE)
 
