@@ -29,6 +29,9 @@ _BRANCHES = re.compile(rb"\bif\b|\?|&&|\b(?!(?:for|while|sizeof|if|return)\b)[A-
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _CELL = re.compile(r"\b([A-Za-z_]\w*) = [^;=]*\[")
 _KERNELS = re.compile(rf"\b{KERNEL}\w*\(")
+# Of so many tests in a row compilers take each for a chance of its own: behind twice as many, gcc holds what usually
+# runs for cold, and neither unswitches nor vectorizes its loops. With fewer, threads alone decide, as often as not.
+_TESTS = 8
 
 
 class Original(Struct, frozen=True):
@@ -92,7 +95,8 @@ def _guarded(
     cells = {name for line in prologue for name in _CELL.findall(line)}
     rare = _KERNELS.search(text) or not cells.isdisjoint(_WORD.findall(guard))
     weighed = _BRANCHES.search(original.text) and not rare
-    if weighed and f"{helper_name(THREADS, original.reserved)}(" not in guard:
+    threads = f"{helper_name(THREADS, original.reserved)}(" in guard
+    if weighed and (not threads or guard.count("&&") >= _TESTS):
         condition = f"__builtin_expect({condition}, 1)"
     if needed:
         done = helper_name(_DONE, original.reserved)

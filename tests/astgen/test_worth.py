@@ -403,3 +403,29 @@ def test_tiles_of_sweeps_gain_on_one_thread_without_vectors() -> None:
     """Rows of one colour are no vectors; a cache keeps them all the same."""
     text = optimize(SWEEPS, Options(autodetect=True)).text.decode()
     assert text.count(" && scopt_threads() > 1) {") == text.count("#pragma omp parallel")
+
+
+WHOLE_SEARCHES = """void f(int n, %s, double *c, double *d, double *e) {
+  for (int i = 0; i < n; i++) {
+    double x = a[i], t = 0;
+    while (x > 1e-3) {
+      x = x * 0.75 - b[i];
+      t += x > 0.5 ? x : 1;
+    }
+    c[i] = t + x;
+    d[i] = t;
+    e[i] = x;
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("inputs", "weighed"),
+    [("const double a[restrict], const double b[restrict]", False), ("const double *a, const double *b", True)],
+)
+def test_regions_for_threads_behind_many_tests_are_no_cold_code(inputs: str, weighed: bool) -> None:
+    text = optimize(WHOLE_SEARCHES % inputs, Options(autodetect=True)).text.decode()
+    guard = next(line for line in text.split("\n") if "if (" in line and "n > " in line)
+    assert "scopt_threads() > 1" in text[text.index(guard) :].split("{")[0]
+    assert ("__builtin_expect(" in guard) is weighed
