@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.astgen.emit.asking_loops import asked, asking
+from scopt.astgen.emit.balance import imbalanced, runs_backwards
 from scopt.astgen.emit.c_expr import ALL_HELPERS, APART, AROUND, SCALAR, ExprPrinter, Level, helper_name
 from scopt.astgen.emit.c_layout import ForStatement, IfStatement
 from scopt.astgen.emit.c_statement import declaration_text, load_text, statement_text
@@ -22,7 +23,7 @@ from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
 from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.known_divisors import knows_divisors
 from scopt.astgen.emit.loop_hints import for_both, leaves_roots, not_unrolled, plain_hints
-from scopt.astgen.emit.loop_work import imbalanced, is_tile_loop, last_iteration, runs_backwards
+from scopt.astgen.emit.loop_work import is_tile_loop, last_iteration
 from scopt.astgen.emit.narrow_texts import narrow_declarations, stands_twice, two_widths
 from scopt.astgen.emit.strip_texts import in_strips
 from scopt.diagnostics import InternalError

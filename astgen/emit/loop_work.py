@@ -1,4 +1,4 @@
-"""How much work a loop has: guards for parallel loops, and what the printer's choice of an OpenMP schedule needs.
+"""How much work a loop has: guards for parallel loops.
 
 A parallel loop costs some microseconds for forking, however short it runs. Its work is estimated as a product of trip
 counts over the names in scope there; inner iterators are replaced by the ends of their ranges, and a range that shrinks
@@ -280,10 +280,10 @@ def extent_candidates(loop: For) -> Iterator[Expr]:
     """Upper bounds of the loop's extent upper - lower + 1, one for each pair of bounds."""
     if loop.mark.most:
         yield Const(loop.mark.most)
-    yield from (plus(subtract(upper, lower), 1) for lower, upper in _bound_pairs(loop))
+    yield from (plus(subtract(upper, lower), 1) for lower, upper in bound_pairs(loop))
 
 
-def _bound_pairs(loop: For) -> Iterator[tuple[Expr, Expr]]:
+def bound_pairs(loop: For) -> Iterator[tuple[Expr, Expr]]:
     lowers = loop.lower.args if isinstance(loop.lower, Max) else (loop.lower,)
     uppers = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
     return product(lowers, uppers)
@@ -312,75 +312,12 @@ def _simplest(bound: Expr, kind: type[Min] | type[Max]) -> Expr:
     return min(bound.args, key=lambda e: len(names(e))) if isinstance(bound, kind) else bound
 
 
-# --- balance ----------------------------------------------------------------------------------------------------------
-
-
-def imbalanced(loop: For) -> bool:
-    """Whether the time of an iteration depends on the iterator: an inner loop's extent does, or tiles are empty."""
-    inner = [item for item in items(loop.body) if isinstance(item, For)]
-    moving = [item.iterator for item in inner if _moves(item, loop.iterator, {})]
-    together = {name: Name(loop.iterator) for name in moving}
-    if any(_varies(item, loop.iterator) and not _moves(item, loop.iterator, together) for item in inner):
-        return True
-    return is_tile_loop(loop) and any(_may_be_empty(item, loop) for item in inner)
-
-
-def _may_be_empty(inner: For, tiles: For) -> bool:
-    """Whether a loop inside of a tile begins with it, and ends at a size that says nothing about which tiles there are:
-    wavefronts of statements with several domains go on behind the last tile that has iterations."""
-    around = names(tiles.lower) | names(tiles.upper)
-    inside = {item.iterator for item in items(tiles.body) if isinstance(item, For)}
-    lowers = inner.lower.args if isinstance(inner.lower, Max) else (inner.lower,)
-    uppers = inner.upper.args if isinstance(inner.upper, Min) else (inner.upper,)
-    begins = any(abs(linear(low)[0].get(Name(tiles.iterator), 0)) > 1 for low in lowers)
-    others = (names(high) for high in uppers if tiles.iterator not in names(high))
-    return begins and any(one - inside - around for one in others)
-
-
-def runs_backwards(loop: For) -> bool:
-    """Whether a parallel loop over tiles (with a stride) begins with its last iterations, since they take longest: what
-    is left for the end is short.
-
-    Source: Graham, "Bounds on multiprocessing timing anomalies" (1969): longest processing time first.
-    """
-    if not loop.mark.parallel or loop.step == 1:
-        return False
-    extents = (extent for inner in _outermost_varying(loop.body, loop.iterator) for extent in extent_candidates(inner))
-    factors = [linear(extent)[0].get(Name(loop.iterator), 0) for extent in extents]
-    return max(factors, default=0) > 0 and min(factors) >= 0
-
-
-def _outermost_varying(block: Block, iterator: str) -> Iterator[For]:
-    """Inner loops whose extents depend on an outer iterator, but for those inside of others."""
-    for item in block.items:
-        if isinstance(item, For) and _varies(item, iterator):
-            yield item
-        else:
-            for inner in children(item):
-                yield from _outermost_varying(inner, iterator)
+# --- what loops are -------------------------------------------------------------------------------------------------
 
 
 def last_iteration(loop: For) -> Expr:
     """The iterator's last value; smaller than the first where there is none."""
     return weighted([(1, loop.lower), (loop.step, floor_div(subtract(loop.upper, loop.lower), loop.step))])
-
-
-def _varies(loop: For, iterator: str) -> bool:
-    """Whether a loop's extent depends on an outer iterator,
-    and the loop doesn't just move with it (tiles, skewed loops)."""
-    if loop.mark.most:
-        return False
-    bound = any(iterator in names(lower) | names(upper) for lower, upper in _bound_pairs(loop))
-    return bound and not _moves(loop, iterator, {})
-
-
-def _moves(loop: For, iterator: str, together: Mapping[str, Expr]) -> bool:
-    """Whether a loop moves with an outer iterator as a whole. together: what stands for other iterators that do."""
-    pairs = ((substitute(lower, together), substitute(upper, together)) for lower, upper in _bound_pairs(loop))
-    return any(
-        iterator in names(lower) and iterator in names(upper) and iterator not in names(subtract(upper, lower))
-        for lower, upper in pairs
-    )
 
 
 def is_tile_loop(loop: For) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from scopt.astgen.emit.loop_work import runs_backwards
+from scopt.astgen.emit.balance import runs_backwards
 from scopt.ir.collapsed import inner_loop
 from scopt.ir.nest import Const, For, LoopNest
 from scopt.ir.nest_walks import Item, items, map_block

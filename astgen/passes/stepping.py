@@ -50,7 +50,7 @@ def without_stepping_vectors(scop: Scop, nest: LoopNest, machine: Machine) -> Lo
                 if apart and (mark.parallel or not (mark.private or looks_up_apart(scop, item))):
                     return (replace(item, mark=replace(mark, simd=False)),)
                 # in order, an iteration's variables need no copies
-                if calls & branching and not mark.parallel:
+                if (steps or calls & branching) and not mark.parallel:
                     return (replace(item, mark=replace(mark, simd=False, private=())),)
         return (item,)
 

@@ -86,9 +86,8 @@ def _item(item: Item, forms: _Forms) -> Item:
                     return _where_calm(item)
                 return _with_several(item) if forms.tiles else item
             threads = replace(item, work=None)
-            several = () if forms.inside else _several(item)
             work = () if item.work is None else (item.work,)
-            condition = conjunction((*work, *several, Threads()))
+            condition = conjunction((*work, *_several(item), Threads()))
             whole = with_whole_rows(threads) if item.mark.sharing else None
             return If(condition, Block((threads,)), whole or Block((_sequential(threads),)))
         case For():
@@ -107,7 +106,8 @@ def _item(item: Item, forms: _Forms) -> Item:
 def _where_calm(loop: For) -> For:
     """A loop that is reached again and again, and keeps its `if` clause: whether there are other threads is asked each
     time, since other programs may have the cores."""
-    return replace(loop, work=conjunction((*(() if loop.work is None else (loop.work,)), Threads())))
+    work = () if loop.work is None else (loop.work,)
+    return replace(loop, work=conjunction((*work, *_several(loop), Threads())))
 
 
 def _asks(condition: Condition) -> bool:

@@ -4,10 +4,11 @@ import pytest
 from msgspec.structs import replace
 
 from scopt import pipeline
-from scopt.astgen.emit.loop_work import add_work_guards, imbalanced, is_tile_loop
+from scopt.astgen.emit.balance import imbalanced
+from scopt.astgen.emit.loop_work import add_work_guards, is_tile_loop
 from scopt.astgen.emit.statement_costs import likely_size
 from scopt.ir import expr as ex
-from scopt.ir.nest import Block, Call, Compare, Const, Exceeds, For, LoopMark, LoopNest, Mod, Name
+from scopt.ir.nest import Block, Call, Compare, Const, Exceeds, FloorDiv, For, LoopMark, LoopNest, Mod, Name
 from scopt.ir.nest_walks import items
 from scopt.options import Options
 from tests.astgen.scops import INT, S, loops, make_scop
@@ -110,6 +111,16 @@ def test_balance() -> None:
     assert not imbalanced(fors(loops(square, *ROWS, sizes=(8, 8)))["it"])
     # a parallelogram's inner loop moves with the outer one and keeps its length
     assert not imbalanced(fors(loops(square, "S0[i, j] -> [i]", "S0[i, j] -> [i + j]"))["i"])
+
+
+def test_colours_are_balanced() -> None:
+    """What remainders make of an inner loop's length is an iteration at most."""
+    row = For("j", Const(0), Name("n"), 2, Block((Call("S0", (Name("i"), Name("j"))),)))
+    rows = For("i", Const(0), Name("n"), 1, Block((replace(row, lower=ex.modulo(Name("i"), 2)),)))
+    assert not imbalanced(rows)
+    floor = ex.weighted([(2, FloorDiv(ex.plus(Name("i"), 1), 2)), (-1, Name("i"))])
+    assert not imbalanced(replace(rows, body=Block((replace(row, lower=floor),))))
+    assert imbalanced(replace(rows, body=Block((replace(row, lower=ex.modulo(Name("i"), 64)),))))
 
 
 def test_tiles_that_may_be_empty() -> None:

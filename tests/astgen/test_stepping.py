@@ -19,8 +19,8 @@ SCOP = scop_of("for (i = 0; i < n; i++) x[i] = 0;")
         (1, LoopMark(simd=True), LoopMark(simd=True)),
         (2, LoopMark(simd=True), LoopMark()),
         (2, LoopMark(parallel=True, simd=True, private=("s",)), LoopMark(parallel=True, private=("s",))),
-        # each lane needs its own copy, or puts something together
-        (2, LoopMark(simd=True, private=("s",)), LoopMark(simd=True, private=("s",))),
+        # in order, one variable does for all iterations; lanes that put something together stay
+        (2, LoopMark(simd=True, private=("s",)), LoopMark()),
         (2, LoopMark(simd=True, reductions=(Reduction("+", "s"),)), None),
     ],
 )
