@@ -112,7 +112,7 @@ class _Holder(Struct, frozen=True, eq=False):
         return len(set(written)) < len(written)
 
     def is_chain(self, loop: For) -> bool:
-        """Whether a loop of one thread has a statement that accumulates into one cell of an array: each iteration would
+        """Whether a loop of one thread has a statement that accumulates into cells of an array: each iteration would
         wait for the last one's store, and no compiler makes vectors of that where other references might be to the
         cell, as far as types tell."""
         if loop.mark.parallel or loop.mark.simd:
@@ -121,17 +121,17 @@ class _Holder(Struct, frozen=True, eq=False):
         return any(self.accumulates(self.scop.statement(call.statement), call, loop) for call in calls)
 
     def accumulates(self, statement: Statement, call: Call, loop: For) -> bool:
-        """Whether a statement writes nothing but one cell of an array that the loop doesn't move."""
+        """Whether a statement writes nothing but cells of arrays that the loop doesn't move: as many as there are
+        registers for."""
         if is_unrolled(self.scop, statement, loop):
             return False
-        match [
+        cells = [
             self.subscripts(statement, self.written(statement, access), call)
             for access in statement.accesses
             if access.is_write
-        ]:
-            case [(_, *_) as subscripts]:
-                return not any(loop.iterator in names(subscript) for subscript in subscripts)
-        return False
+        ]
+        stay = (cell and not any(loop.iterator in names(subscript) for subscript in cell) for cell in cells)
+        return 0 < len(cells) <= MOST_BACK and all(stay)
 
     def reduced(self, loop: For) -> frozenset[str]:
         """The arrays whose cells a loop reduces."""

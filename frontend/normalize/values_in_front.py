@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from scopt.frontend.normalize.conditions_inside import with_conditions_inside
 from scopt.frontend.normalize.expression_types import ExpressionTypes
+from scopt.frontend.normalize.short_updates import with_short_updates
 from scopt.frontend.normalize.steady_calls import with_steady_calls
 from scopt.frontend.syntax.symbols import Symbol
 from scopt.frontend.syntax.unit import TranslationUnit
@@ -22,9 +23,10 @@ def with_values_in_front(
     reserved: Collection[str],
     read_after: Callable[[str], bool],
 ) -> tuple[tuple[Any, ...], dict[str, Symbol], ExpressionTypes]:
-    """The statements of a region with such variables, these, and types with them. The rest is as in
-    `with_conditions_inside`."""
+    """The statements of a region with such variables, these, and types with them; short loops below conditions are
+    written out. The rest is as in `with_conditions_inside`."""
     items, steady = with_steady_calls(items, types.scope, reserved, tu.defined_functions)
     types = replace(types, scope={**types.scope, **steady})
+    items = with_short_updates(items)
     items, told = with_conditions_inside(items, types.scope, iterators, types, reserved, read_after)
     return items, {**steady, **told}, replace(types, scope={**types.scope, **told})

@@ -370,6 +370,15 @@ def test_cells_that_a_condition_adds_to_are_held_if_they_are_surely_written() ->
         assert held(scop, loops) == found
 
 
+def test_several_cells_that_a_condition_adds_to_are_held() -> None:
+    added = "if (y[j] > 1) for (int a = 0; a < 2; a++) v[i][a] += A[i][j];"
+    body = f"for (i = 0; i < n; i++) {{ v[i][0] = 2; v[i][1] = 3; for (j = 0; j < n; j++) {added} }}"
+    scop = scop_of(body, "int n, double v[100][2], double A[100][100], double y[100]")
+    inner = For("j", Const(0), LAST, 1, Block((Call("S2", (ROW, J)),)))
+    loops = LoopNest(Block((For("i", Const(0), LAST, 1, Block((Call("S0", (ROW,)), Call("S1", (ROW,)), inner))),)))
+    assert held(scop, loops) == [("v", True), ("v", True)]
+
+
 def test_an_extremum_behind_a_branch_waits_in_a_variable() -> None:
     split = "c = q[i][k] + q[k + 1][i + l] + e[i] * e[k + 1]; if (c < q[i][i + l]) q[i][i + l] = c;"
     inner = f"q[i][i + l] = 99; for (k = i; k < i + l; k++) {{ {split} }}"
