@@ -90,6 +90,8 @@ def plain_hints(scop: Scop, loop: For, length: float, *, divided: bool) -> tuple
         return (UNROLLED,)
     if loop.mark.scalar and length < loop.mark.most:
         return (BESIDE,)
+    if loop.mark.most and length == loop.mark.most - 1 and not loop.mark.jammed:
+        return NOT_UNROLLED  # of rows' addresses, written out, clang stores most on the stack
     return KEPT if loop.mark.kept else ()
 
 

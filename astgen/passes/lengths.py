@@ -68,7 +68,7 @@ class _Versions(Struct, frozen=True):
         inside = {item.statement for item in loop.body.items if isinstance(item, Call)}
         if inside <= self.fills:
             return self.filling(loop)
-        abreast = loop.mark.scalar and loop.mark.most > 0
+        abreast = loop.mark.most > 0
         wanted = (loop.mark.simd or abreast or inside & self.others) and not inside & self.rare
         found = constant_length(loop, self.longest) if wanted and loop.step == 1 and not loop.mark.parallel else None
         if found is None:

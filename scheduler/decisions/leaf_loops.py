@@ -207,7 +207,7 @@ class LeafLoops(Struct, frozen=True, eq=False):
     def mark_vector(self, node: isl.ScheduleNode, group: int, parallel: bool) -> isl.ScheduleNode:
         plan = self.plan
         scalar = plan.scalar[group] and (not parallel or self.gathers(node))
-        if not (plan.simd[group] or parallel or scalar):
+        if not (plan.simd[group] or parallel or scalar or plan.abreast):
             return node
         names = {part.get_tuple_name() for part in sets_of(node.get_domain())}
         statements = (one for one in self.setting.scop.statements if one.name in names)
