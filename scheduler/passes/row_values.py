@@ -13,8 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import islpy as isl
 from msgspec.structs import replace
 
+from scopt import ir
 from scopt.ir.nest import Expr
 from scopt.ir.scop import Array, Dependence, Dependences, Scop, Statement
+from scopt.ir.walks import walk
 from scopt.poly import trees
 from scopt.poly.isl_utils import IN, OUT, sets_of, union_of_sets
 from scopt.poly.linear import subscript_rows
@@ -22,8 +24,8 @@ from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.small_loops import reach
 from scopt.scheduler.passes.expansion import Expansion, common_depth, with_array
 
-# Cells of a line that threads have nothing of when they share it.
-_SHORT = 512
+# Cells of a line that are too few for rows beside each other, and for threads that share it (chosen).
+_FEW, _SHORT = 48, 512
 
 
 def values_apart(scop: Scop, deps: Dependences) -> tuple[Expansion, frozenset[str]] | None:
@@ -133,7 +135,9 @@ def _is_carried(one: Dependence, loop: int) -> bool:
 
 def _is_long(scop: Scop, row: Statement, last: int) -> bool:
     extent = reach(row.domain.intersect_params(scop.context), last, last)
-    return extent is None or extent >= _SHORT
+    # what may leave out rows doesn't stand beside others
+    asked = any(isinstance(node, ir.If) for node in walk(row.body))
+    return extent is None or extent >= (_SHORT if asked else _FEW)
 
 
 def _walks(scop: Scop, row: Statement, last: int) -> bool:
