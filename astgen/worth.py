@@ -20,6 +20,7 @@ from scopt.astgen.emit.statement_costs import statement_costs
 from scopt.astgen.gained import calls_with_loops, gains, is_interchanged, is_unrolled
 from scopt.astgen.gaining_share import gains_too_little
 from scopt.astgen.library_loops import is_library_loop
+from scopt.astgen.lone_rows import are_ragged_rows
 from scopt.astgen.lone_thread import gains_alone, gains_by_tails, threads_text
 from scopt.astgen.one_thread import has_own_vectors
 from scopt.astgen.passes.reads_ahead import reads_ahead
@@ -121,6 +122,9 @@ def check_nest(
     worth = _from_size_on(source, scop, nest, statement_costs(scop, weights, machine), machine, frozenset(strips))
     if alone:
         return replace(worth, alone=True, never=worth.never and bool(worth.condition))
+    if are_ragged_rows(scop, nest):
+        message = "left as it was: rows of lengths of their own are too short for threads to share one"
+        raise NotWorth(Remark("missed", "region.no-gain", message, scop.location, f"{_MARK} if you want to see it"))
     threads = threads_text(scop)
     return replace(worth, condition=f"{worth.condition} && {threads}" if worth.condition else threads)
 

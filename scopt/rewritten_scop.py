@@ -29,6 +29,7 @@ from scopt.scheduler.passes.private_tables import Tabulated, tabulated
 from scopt.scheduler.passes.rolling_rows import Rolled, rolled
 from scopt.scheduler.passes.row_extrema import with_row_extrema
 from scopt.scheduler.passes.row_results import rows_apart
+from scopt.scheduler.passes.row_values import values_apart
 from scopt.scheduler.passes.totals import Totals, with_totals
 from scopt.scheduler.passes.work_arrays import own_work, reused
 from scopt.tell.results import Outcome
@@ -180,6 +181,14 @@ def tails_scop(scop: Scop, deps: Dependences, options: Options) -> Tails | None:
     if not options.parallel:
         return None
     return _unless_long(lambda: tails_apart(scop, deps, options.machine))
+
+
+def values_scop(scop: Scop, deps: Dependences, options: Options) -> tuple[Expansion, frozenset[str]] | None:
+    """The SCoP with cells for what is computed for each row that is added to a line, and the statements that add rows;
+    None if there are no such."""
+    if not options.parallel:
+        return None
+    return _unless_long(lambda: values_apart(scop, deps.strict()))
 
 
 def rewriting_fault(scop: Scop, rewritten: Expansion) -> Exception | None:

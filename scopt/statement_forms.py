@@ -34,6 +34,7 @@ from scopt.rewritten_scop import (
     tables_scop,
     tails_scop,
     totals_scop,
+    values_scop,
     with_memory,
     work_rows_scop,
     work_scop,
@@ -58,6 +59,7 @@ ROLLED = "with cells for what rows hand on"
 OWN = "with arrays of iterations' own"
 WORK_ROWS = "with work arrays of rows' own, and their results in cells"
 EXTREMA, EXTREMA_SPLIT = "with extrema of rows in cells", "with extrema of rows in cells, in order"
+VALUES = "with cells for what rows are added with"
 TAILS = "with what keeps the order behind loops"
 ROWS, SPLIT = "with results of rows in cells", "with results of rows in cells, in order"
 
@@ -188,6 +190,7 @@ class Forms(Struct, frozen=True, eq=False):
             )
         yield from self.with_rolled()
         yield from self.with_tails()
+        yield from self.with_values()
         yield Form(READ, self.scop, self.deps, fault=fault)
 
     def with_side(self, cells: Form) -> Iterator[Form]:
@@ -234,6 +237,15 @@ class Forms(Struct, frozen=True, eq=False):
         if found is not None and made is not None:
             deps = dependences_of(made.scop, self.options)
             yield Form(TAILS, made.scop, deps, made, threads=found.free, shared=found.most, in_order=True)
+
+    def with_values(self) -> Iterator[Form]:
+        """The one with cells for what is computed for each row that is added to a line."""
+        with self.clock("dependences"):
+            found = values_scop(self.scop, self.deps, self.options)
+            made = self.watch("values", found[0] if found is not None else None)
+        if found is not None and made is not None:
+            deps = dependences_of(made.scop, self.options)
+            yield Form(VALUES, made.scop, deps, made, threads=found[1], in_order=True)
 
     def with_totals(self) -> Iterator[Form]:
         """The one with totals of what nests accumulate."""

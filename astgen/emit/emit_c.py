@@ -16,7 +16,7 @@ from scopt.astgen.emit.balance import imbalanced, runs_backwards
 from scopt.astgen.emit.c_expr import ALL_HELPERS, APART, AROUND, SCALAR, ExprPrinter, Level, helper_name
 from scopt.astgen.emit.c_layout import ForStatement, IfStatement
 from scopt.astgen.emit.c_statement import declaration_text, load_text, statement_text
-from scopt.astgen.emit.decided import Decided, condition_text, decided_by, undecided
+from scopt.astgen.emit.decided import Decided, condition_text, decided_by, held_by, undecided
 from scopt.astgen.emit.flat import flat_subscript
 from scopt.astgen.emit.inner_declarations import Inner, copied_names, inner_declarations, outer_declarations
 from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
@@ -151,7 +151,8 @@ class _Printer(Struct, frozen=True):
                 then = replace(self, exprs=self.exprs.where(item.condition)).block(item.then)
                 yield IfStatement(self.exprs.condition(item.condition).text, then, self.block(otherwise), braces)
             case Call():
-                statement = undecided(self.scop.statement(item.statement), self.known)
+                whole = self.scop.statement(item.statement)
+                statement = undecided(whole, self.known, held_by(whole, item))
                 kept = kept_inside(self.scop, statement) if self.openmp else frozenset()
                 text = statement_text(statement, item, self.exprs, kept)
                 yield from (cgen.Line(line) for line in text.split("\n"))

@@ -10,7 +10,7 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import Kind
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical
 from scopt.astgen.emit.choice_value import choice_value, parts_of_subscripts
-from scopt.astgen.emit.decided import Decided, undecided
+from scopt.astgen.emit.decided import Decided, held_by, undecided
 from scopt.astgen.emit.flat import Meant, is_flat_subscript, reference_of
 from scopt.astgen.emit.subscripts import exact_unsigned, folded, linear_subscript
 from scopt.ir.ctypes import type_spelling
@@ -40,11 +40,12 @@ class StatementMatch(Struct, frozen=True):
     @staticmethod
     def of(scop: Scop, call: Call, reader: Reader, known: Decided = frozenset()) -> StatementMatch:
         """known: what conditions around the instance say."""
-        statement = undecided(scop.statement(call.statement), known)
+        whole = scop.statement(call.statement)
+        held = held_by(whole, call)
+        statement = undecided(whole, known, held)
         values = dict(zip(statement.iterators, call.args, strict=True))
         types = dict(zip(statement.iterators, statement.iterator_types, strict=True))
         exact = exact_unsigned(statement, reader.parameters, reader.long_type)
-        held = {statement.accesses[position].node: name for position, name in call.held}
         chosen = dict(call.chosen)
         for part, name in call.chosen:
             if (load := reader.loads.get(name)) is not None:

@@ -17,6 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.astgen.emit.decided import decides
 from scopt.astgen.emit.names import names_in_use
 from scopt.astgen.passes.chains import is_unrolled
 from scopt.astgen.passes.held_across import hold_across
@@ -181,7 +182,8 @@ class _Holder(Struct, frozen=True, eq=False):
             return loop
         for cell, uses in body.uses.items():
             changed = self.may_change(cell[0], body.written)
-            helps = cell in ahead or self.helps(loop, cell, uses, changed) or self.comes_again(loop, cell, calls, body)
+            helps = cell in ahead or self.helps(loop, cell, uses, changed) or self.decides(loop, cell, uses, calls)
+            helps = helps or self.comes_again(loop, cell, calls, body)
             if not helps and self.comes_back(loop, cell, body):
                 helps = any(use.write for use in uses) or len(back) < MOST_BACK
                 back.append(cell)
@@ -234,6 +236,10 @@ class _Holder(Struct, frozen=True, eq=False):
         if written:
             return not (loop.mark.simd or loop.mark.parallel)
         return loop.mark.jammed or changed or (loop.mark.simd and sums_narrow_cells(self.scop, calls(loop.body)))
+
+    def decides(self, loop: For, cell: Cell, uses: Sequence[_Use], calls: Sequence[Call]) -> bool:
+        access = self.scop.statement(calls[uses[0].call].statement).accesses[uses[0].access]
+        return loop.mark.simd and not (_moves(loop, cell) or access.is_write) and decides(self.scop, loop, access)
 
     def comes_again(self, loop: For, cell: Cell, calls: Sequence[Call], body: _Body) -> bool:
         """Whether a vector loop reads a cell behind a store that might change it, as far as types tell, and again in
@@ -317,8 +323,7 @@ class _Holder(Struct, frozen=True, eq=False):
         return replace(access, kind="write")
 
     def subscripts(self, statement: Statement, access: Access, call: Call) -> tuple[Expr, ...] | None:
-        """The cell of a reference, over the nest's iterators;
-        None if it isn't a single cell, given by linear subscripts."""
+        """The cell of a reference, over the nest's iterators; None if it isn't one, given by linear subscripts."""
         return subscripts_of(self.scop, access, call.args)
 
     def holdable(self, cell: Cell, body: _Body, inner: Context, *, filled: bool) -> bool:

@@ -95,7 +95,7 @@ def _expanded(
     scop: Scop, deps: Dependences, array: Array, depth: int
 ) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
     """The SCoP with one array expanded by the outer loops; None if no statement becomes a contraction by that."""
-    whole = _with_array(scop, array, range(depth))
+    whole = with_array(scop, array, range(depth))
     gained = [] if whole is None else [one for one in whole[0].statements if _gains(scop, whole[0], array, depth, one)]
     if whole is None or not gained:
         return None
@@ -105,7 +105,7 @@ def _expanded(
     # iterations that come one after the other anyway share cells
     first = min(min(shape_of(whole[0], one) or ()) for one in gained)
     start = next((k for k in range(min(first, depth)) if not _keeps_order(scop, deps, array, k)), min(first, depth))
-    made = _with_array(scop, array, range(start, depth)) if start else whole
+    made = with_array(scop, array, range(start, depth)) if start else whole
     if made is None or not _is_as_large(scop, array, range(start, depth)):
         return None
     arrays = {key: value for key, value in made[0].arrays.items() if key != array.name}
@@ -113,7 +113,7 @@ def _expanded(
     return replace(made[0], arrays=arrays, kills=kills), made[1]
 
 
-def _with_array(scop: Scop, array: Array, iterators: Sequence[int]) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
+def with_array(scop: Scop, array: Array, iterators: Sequence[int]) -> tuple[Scop, dict[str, tuple[Expr, ...]]] | None:
     """The SCoP with an array beside the one that it stands for, and its size; None if that isn't known."""
     name = new_name(scop, array)
     statements = {s.name: with_cells(s, array, name, iterators) for s, _ in _accesses(scop, array)}

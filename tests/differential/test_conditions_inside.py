@@ -45,6 +45,8 @@ KERNELS = {
       if (w[j] < 1) for (int k = 0; k < n; k++) { u = t * b[j][k]; a[i][k] += u; t += u; }
       b[i][j] = t + (j > 2 ? u : 0);
     }""",
+    "rows of one line": """double f = w[i]; if (f <= 0.25) continue;
+    for (int j = 0; j < n; j++) a[0][j] += f * b[i][j];""",
     "not in all iterations": "if (i > 2) { if (w[i] > 0) for (int j = 0; j < i; j++) a[i][j] = b[j][i]; }",
 }
 FUNCTION = """\
