@@ -77,15 +77,20 @@ class Sure(Struct, frozen=True, eq=False):
             case ir.Constant():
                 return True
             case ir.ID(name=name):
-                return name in self.statement.iterators
+                return name in self.statement.iterators or self.is_steady(name)
             case ir.UnaryOp(op="!", expr=inner):
                 return self.may_be_evaluated(inner)
             case ir.UnaryOp(op="-", expr=inner):
                 return self.fits(node) and self.may_be_evaluated(inner)
             case ir.BinaryOp(op=op, left=left, right=right):
-                safe = op in (*COMPARISONS, "&&", "||", "&", "|") or (op in ("+", "-", "*") and self.fits(node))
+                safe = op in (*COMPARISONS, "&&", "||", "&", "|", "^") or (op in ("+", "-", "*") and self.fits(node))
                 return safe and self.may_be_evaluated(left) and self.may_be_evaluated(right)
         return False
+
+    def is_steady(self, name: str) -> bool:
+        """Whether a name that is no reference is that of a constant, or of a variable that the region never writes."""
+        parameters = {one.spelling for one in self.scop.parameters}
+        return name in self.scop.constants or (name.isidentifier() and name in parameters)
 
     def fits(self, node: ir.Node) -> bool:
         """Whether a sum, or a product, doesn't overflow: one of floating-point numbers, or of narrow integers."""
