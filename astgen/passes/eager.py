@@ -4,6 +4,7 @@ anyway.
 A side that isn't evaluated is a branch. clang makes no vector loop of some, gcc loads with masks. Where the right side
 computes nothing that can fail, and the cells that it looks at are there whatever the left one says, nothing tells the
 two forms apart (if-conversion: Allen et al., "Conversion of control dependence to data dependence", POPL 1983).
+Comparisons of one value with several constants are added up then (`scopt.astgen.passes.equalities`).
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.astgen.passes.equalities import joined
 from scopt.astgen.passes.vector_calls import with_vector_statements
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Access, CType, Scop, Statement
-from scopt.ir.truths import COMPARISONS, truth
+from scopt.ir.truths import COMPARISONS, is_truth, truth
 from scopt.ir.walks import rewritten, walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import SET, union_of_maps
@@ -47,15 +49,20 @@ def _eager(scop: Scop, statement: Statement | None) -> Statement | None:
 
 def with_both_sides(scop: Scop, statement: Statement, node: ir.Node) -> ir.Node:
     """A part of a statement's body that evaluates all of its conditions that it may, with the same references."""
-    if not any(isinstance(one, ir.BinaryOp) and one.op in EAGER for one in walk(node)):
+    if not any(isinstance(one, ir.BinaryOp) and one.op in (*EAGER, "|", "&") for one in walk(node)):
         return node
     references = {access.node for access in statement.accesses}
     sure = Sure(scop, statement)
     become: dict[ir.Node, ir.Node] = {}
 
     def change(one: ir.Node, made: ir.Node) -> ir.Node:
-        if isinstance(one, ir.BinaryOp) and one.op in EAGER and sure.may_be_evaluated(one.right):
-            return ir.BinaryOp(EAGER[one.op], truth(made.left), truth(made.right))
+        if not isinstance(one, ir.BinaryOp):
+            return made
+        if one.op in EAGER and sure.may_be_evaluated(one.right):
+            both = truth(made.left), truth(made.right)
+            return joined(EAGER[one.op], *both, scop.constants) or ir.BinaryOp(EAGER[one.op], *both)
+        if one.op in ("|", "&") and is_truth(made.left) and is_truth(made.right):
+            return joined(one.op, made.left, made.right, scop.constants) or made
         return made
 
     made = rewritten(node, change, become)
