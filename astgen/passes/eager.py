@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.passes.equalities import joined
+from scopt.astgen.passes.inner_conditions import in_one_condition
 from scopt.astgen.passes.vector_calls import with_vector_statements
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Access, CType, Scop, Statement
@@ -43,8 +44,17 @@ def with_eager_conditions(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Sco
 def _eager(scop: Scop, statement: Statement | None) -> Statement | None:
     if statement is None:
         return None
-    body = with_both_sides(scop, statement, statement.body)
+    body = _both_conditions(scop, statement) or with_both_sides(scop, statement, statement.body)
     return None if body is statement.body else replace(statement, name=statement.name + SUFFIX, body=body)
+
+
+def _both_conditions(scop: Scop, statement: Statement) -> ir.Node | None:
+    """The body as one with a single condition; None where that would have a branch of its own."""
+    merged = in_one_condition(scop, statement, statement.body)
+    made = None if merged is None else with_both_sides(scop, statement, merged)
+    if made is None or any(isinstance(one, ir.BinaryOp) and one.op in EAGER for one in walk(made.cond)):
+        return None
+    return made
 
 
 def with_both_sides(scop: Scop, statement: Statement, node: ir.Node) -> ir.Node:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from scopt import ir
 from scopt.astgen.passes.eager import EAGER, Sure
+from scopt.astgen.passes.inner_conditions import in_one_condition
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.truths import is_truth
 from scopt.ir.walks import same_node, same_tree
@@ -23,7 +24,12 @@ def is_eager(source: Scop, statement: Statement, base: Statement) -> bool:
     if not any(one is base for one in source.statements):
         return False
     alike = statement.iterators == base.iterators and statement.accesses == base.accesses
-    return alike and same_conditions(Sure(source, base), base.body, statement.body)
+    if not alike:
+        return False
+    sure, merged = Sure(source, base), in_one_condition(source, base, base.body)
+    if same_conditions(sure, base.body, statement.body):
+        return True
+    return merged is not None and same_conditions(sure, merged, statement.body)
 
 
 def same_conditions(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:

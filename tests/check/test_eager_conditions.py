@@ -12,7 +12,8 @@ from scopt import ir
 from scopt.astgen.passes.eager import _eager
 from scopt.check.eager_conditions import is_eager
 from scopt.ir.from_pycparser import parse_c
-from scopt.ir.walks import replaced, same_tree
+from scopt.ir.scop import Scop, Statement
+from scopt.ir.walks import replaced, same_tree, walk
 from scopt.options import Options
 from scopt.pipeline import optimize
 from tests.fuzz.harness import without_thresholds
@@ -26,6 +27,11 @@ EAGER = r"\(u\[i\] == 3\) \| \(\(u\[i\] == 2\) & \((?:c\[i\]|c_0) != 0\)\)"
 KINDS = """for (i = 0; i < n; i++) {
   o[i] = (u[i] == 1 || u[i] == 3 || u[i] == 4) - c[i];
   d[i] = u[i] != 0 && u[i] != 2 && u[i] != 4 ? 7 : c[i]; }"""
+
+NESTED = """for (i = 1; i < n; i++) {
+  int k = x[i - 1] > 2 | (x[i] > 3) << 1;
+  if (k == 1 || k == 2) { float m = 0.5f * (x[i - 1] + x[i]); if (m < 2.5f) k = 3 - k; }
+  o[i] = k; }"""
 
 
 def text(body: str) -> str:
@@ -119,6 +125,46 @@ def test_comparisons_of_one_value_are_added_up(condition: str, added: str) -> No
         assert not is_eager(scop, replace(made, body=replaced(made.body, change)), base)
 
 
+def nested(body: str) -> tuple[Scop, Statement, Statement | None]:
+    scop = scop_of(body, PARAMS)
+    base = next(one for one in scop.statements if isinstance(one.body, ir.If))
+    return scop, base, _eager(scop, base)
+
+
+def test_conditions_in_conditions_are_one() -> None:
+    scop, base, made = nested(NESTED)
+    assert made is not None
+    wanted = "if (((k == 1) + (k == 2) != 0) & (0.5f * (x[i - 1] + x[i]) < 2.5f)) k = 3 - k;"
+    (only,) = parse_c(f"void f(void) {{ {wanted} }}").ext[0].body.block_items
+    assert same_tree(made.body, only)
+    assert is_eager(scop, made, base)
+
+    def other(node: ir.Node) -> ir.Node:
+        return ir.Constant("float", "0.25f") if isinstance(node, ir.Constant) and node.value == "0.5f" else node
+
+    assert not is_eager(scop, replace(made, body=replaced(made.body, other)), base)
+
+
+@pytest.mark.parametrize(
+    ("part", "instead"),
+    [
+        ("float m", "double m"),  # it is rounded
+        ("float m", "volatile float m"),
+        ("float m", "int m"),
+        ("m < 2.5f", "m * m < 2.5f"),
+        ("k = 3 - k", "k = m"),
+        ("0.5f * (x[i - 1]", "0.5f / (x[i - 1]"),
+        ("k = 3 - k;", "k = 3 - k; else k = 0;"),
+        ("x[i - 1] + x[i])", "x[i + 1] + x[i])"),  # nothing else says that there is such a cell
+    ],
+)
+def test_others_stay_conditions_in_conditions(part: str, instead: str) -> None:
+    assert part in NESTED
+    head, _, tail = NESTED.partition("{ float m")
+    _, _, made = nested(head + ("{ float m" + tail).replace(part, instead))
+    assert made is None or len([one for one in walk(made.body) if isinstance(one, ir.If)]) > 1
+
+
 def test_others_are_told_apart() -> None:
     scop = scop_of(LIVES, PARAMS)
     base = next(one for one in scop.statements if isinstance(one.body.rvalue, ir.BinaryOp))
@@ -149,11 +195,13 @@ int main(void) {
   f0(999, u, c, d, o, x, h, w);
   for (int i = 0; i < 999; i++) printf("%d ", o[i]);
   f1(999, u, c, d, o, x, h, w);
-  for (int i = 0; i < 999; i++) printf("%d ", o[i] + d[i]);
+  for (int i = 0; i < 999; i++) printf("%d ", o[i] + d[i]), x[i] = i * 11 % 13 * 0.5f;
+  f2(999, u, c, d, o, x, h, w);
+  for (int i = 0; i < 999; i++) printf("%d ", o[i]);
   return 0;
 }
 """
-    regions = (LIVES, KINDS)
+    regions = (LIVES, KINDS, NESTED)
     source = "".join(source_of(one, PARAMS).decode().replace(" f(", f" f{k}(") for k, one in enumerate(regions))
     before = run_c(source + main, "-O1", "-w", name="before")
     made = optimize(source.encode(), Options()).text.decode()
