@@ -16,10 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.passes.equalities import joined
+from scopt.astgen.passes.equalities import compared, joined
 from scopt.astgen.passes.inner_conditions import in_one_condition
 from scopt.astgen.passes.vector_calls import with_vector_statements
-from scopt.ir.nest import LoopNest
+from scopt.ir.nest import For, LoopNest
+from scopt.ir.nest_walks import calls, items
 from scopt.ir.scop import Access, CType, Scop, Statement
 from scopt.ir.truths import COMPARISONS, is_truth, truth
 from scopt.ir.walks import rewritten, walk
@@ -32,6 +33,8 @@ SUFFIX = "_eager"
 # Bits of integers that an int has room for sums and products of.
 _NARROW = 16
 _LARGEST = 2**31 - 1
+# Constants that clang makes a switch of.
+_ONE_OF = 3
 
 
 def with_eager_conditions(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop, LoopNest]:
@@ -39,6 +42,20 @@ def with_eager_conditions(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Sco
     SCoP with these statements."""
     statements = {one.name: one for one in source.statements}
     return with_vector_statements(scop, nest, lambda name: _eager(source, statements.get(name)))
+
+
+def has_sums_of_comparisons(scop: Scop, nest: LoopNest) -> bool:
+    """Whether vector loops ask whether a value is one of several constants, which no compiler makes vectors of as it
+    stands in the source: of three, or of some in a condition that has another one inside."""
+    loops = (item for item in items(nest.body) if isinstance(item, For) and item.mark.simd)
+    names = {call.statement for loop in loops for call in calls(loop.body)}
+    for one in scop.statements:
+        asked = sum(isinstance(node, ir.BinaryOp) and node.op in ("==", "!=") for node in walk(one.body))
+        made = _eager(scop, one) if one.name in names and asked > 1 else None
+        terms = 0 if made is None else max(map(compared, walk(made.body)))
+        if terms >= _ONE_OF or (terms and made is not None and in_one_condition(scop, one, one.body) is not None):
+            return True
+    return False
 
 
 def _eager(scop: Scop, statement: Statement | None) -> Statement | None:

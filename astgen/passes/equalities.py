@@ -38,6 +38,15 @@ def joined(op: str, left: ir.Node, right: ir.Node, constants: Collection[str]) -
     return reduce(lambda one, other: ir.BinaryOp(op, one, other), parts)
 
 
+def compared(node: ir.Node) -> int:
+    """How many comparisons a sum has that is compared with 0; 0 if it is none."""
+    match node:
+        case ir.BinaryOp(op="!=" | "==", left=ir.BinaryOp(op="+") as total, right=ir.Constant(type="int", value="0")):
+            terms = list(_terms(total))
+            return len(terms) if all(isinstance(one, ir.BinaryOp) and one.op == "==" for one in terms) else 0
+    return 0
+
+
 def _leaves(op: str, node: ir.Node) -> Iterator[ir.Node]:
     """What is joined, sums of comparisons taken apart."""
     comparison, beside = _FORMS[op]
@@ -66,9 +75,9 @@ def _terms(total: ir.Node) -> Iterator[ir.Node]:
 def _is_comparison(op: str, node: ir.Node, constants: Collection[str]) -> bool:
     match node:
         case ir.BinaryOp(op=other, right=ir.Constant() | ir.UnaryOp(op="-", expr=ir.Constant())):
-            return other == _FORMS[op][0]
+            return bool(other == _FORMS[op][0])
         case ir.BinaryOp(op=other, right=ir.ID(name=name)):
-            return other == _FORMS[op][0] and name in constants
+            return bool(other == _FORMS[op][0]) and name in constants
     return False
 
 

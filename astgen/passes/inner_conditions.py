@@ -54,7 +54,7 @@ def _has_type(scop: Scop, statement: Statement, value: ir.Node, spelling: str) -
         return access.kind == "read" and scop.arrays[access.array].type.spelling == spelling
     match value:
         case ir.Constant(type=own):
-            return own == spelling
+            return bool(own == spelling)
         case ir.UnaryOp(op="-", expr=inner):
             return _has_type(scop, statement, inner, spelling)
         case ir.BinaryOp(op="+" | "-" | "*", left=left, right=right):

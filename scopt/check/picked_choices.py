@@ -94,8 +94,8 @@ class _Original(Struct, frozen=True, eq=False):
                     return None
                 return [condition, *first[0], *second[0]], [*first[1], *second[1]]
             case ir.If(cond=condition, iftrue=ir.Node() as one, iffalse=None) if self.may_keep():
-                only = self.parts(one)
-                return None if only is None else ([condition, *only[0]], [*only[1], self.cell])
+                inside = self.parts(one)
+                return None if inside is None else ([condition, *inside[0]], [*inside[1], self.cell])
             case ir.If() | ir.Compound():
                 return None
         return [], [mine]

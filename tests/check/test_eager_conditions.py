@@ -207,3 +207,11 @@ int main(void) {
     made = optimize(source.encode(), Options()).text.decode()
     assert "(u_0 == 1) + (u_0 == 3) + (u_0 == 4) != 0" in made
     assert run_c(without_thresholds(made) + main, "-O2", "-fopenmp", "-w", name="after") == before
+
+
+@pytest.mark.parametrize(("most", "alone"), [("u[i] != 4", True), ("c[i] > 1", False)])
+def test_what_no_compiler_makes_vectors_of_gains_without_threads(most: str, alone: bool) -> None:
+    body = f"for (i = 0; i < n; i++) if (u[i] != 1 && u[i] != 3 && {most}) x[i] *= 0.5f;"
+    source = source_of(body, PARAMS).replace(b"#pragma scop", b"").replace(b"#pragma endscop", b"")
+    made = optimize(source, Options(autodetect=True)).text.decode()
+    assert ("u[i] == 1) + (u[i] == 3) + (u[i] == 4) == 0" in made) is alone
