@@ -9,6 +9,7 @@ import islpy as isl
 
 from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.loop_work import is_tile_loop
+from scopt.astgen.passes.eager import has_sums_of_comparisons
 from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.kept_loops import with_kept_loops
 from scopt.astgen.passes.lanes import with_lanes_apart
@@ -31,9 +32,9 @@ _TESTED = 10
 
 def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool = True, strips: bool = True) -> bool:
     """Threads, tiles, reductions in another order, searches that leave out blocks, extremes that masks choose, rows
-    that data shift, small sums that gcc keeps, or vector loops of narrower values, of records or beside many pointers,
-    over what was no innermost loop, or whose branches compilers leave as they are. threads: whether they are there.
-    strips: whether those count that are there for threads to share."""
+    that data shift, small sums that gcc keeps, values among several constants, or vector loops of narrower values, of
+    records or beside many pointers, over what was no innermost loop, or whose branches compilers leave as they are.
+    threads: whether they are there. strips: whether those count that are there for threads to share."""
     loops = loops_of(nest)
     if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest):
         return True
@@ -43,7 +44,7 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
         return True
     if any(loop.mark.kept for loop in loops_of(with_kept_loops(scop, nest))) or with_whole_windows(nest) != nest:
         return True
-    if has_narrow_loops(scop, nest):
+    if has_narrow_loops(scop, nest) or has_sums_of_comparisons(scop, nest):
         return True
     if any(kept_inside(scop, one) for one in scop.statements):
         return True

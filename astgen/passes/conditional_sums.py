@@ -2,7 +2,9 @@
 
 Where a clause gives each lane of a vector loop a copy of a variable, gcc makes poor vectors of code that writes the
 copy under a condition, or none; without the clause clang makes none where threads share the variable. gcc makes none
-either of a condition with a branch of its own: both sides are evaluated where they may be.
+either of a condition with a branch of its own: both sides are evaluated where they may be. Two choices, one of which is
+only made where the other one is, are branches to gcc again, but for clauses: with masks, ``s += -(x[i] > t) & v``,
+nothing is left to choose.
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.passes.eager import with_both_sides
+from scopt.astgen.passes.eager import Sure, with_both_sides
 from scopt.ir.scop import Scop, Statement
+from scopt.ir.truths import truth
 from scopt.ir.walks import changed
 from scopt.poly.isl_utils import IN
 from scopt.poly.reductions import update_of
@@ -20,15 +23,21 @@ from scopt.poly.reductions import update_of
 OPERATORS = ("+=", "-=", "|=", "^=")
 
 
-def summed(scop: Scop, statement: Statement) -> Statement | None:
+def summed(scop: Scop, statement: Statement, *, masks: bool = False) -> Statement | None:
     """A statement that accumulates integers in a variable under a condition, as one that does so in any case; None if
-    it is none."""
+    it is none. masks: what is added is masked, where it may be evaluated anyway, and is more than 1."""
     update, body = update_of(scop, statement), _choice(statement.body)
     if update is None or body is None or scop.arrays[update.array].rank or not scop.arrays[update.array].type.integer:
         return None
     assert isinstance(body.rvalue, ir.TernaryOp)
     condition = with_both_sides(scop, statement, body.rvalue.cond)
-    body = changed(body, rvalue=changed(body.rvalue, cond=condition))
+    value = body.rvalue.iftrue
+    if masks and not (isinstance(value, ir.Constant) and value.value == "1"):
+        masks = value is not None and Sure(scop, statement).may_be_evaluated(value)
+        chosen: ir.Node = ir.BinaryOp("&", ir.UnaryOp("-", truth(condition)), value)
+    else:
+        masks = False
+    body = changed(body, rvalue=chosen if masks else changed(body.rvalue, cond=condition))
     name = f"{statement.name}_masked"
     accesses = tuple(
         replace(access, kind="write" if access.is_write else "read", relation=access.relation.set_tuple_name(IN, name))

@@ -4,6 +4,7 @@ anyway.
 A side that isn't evaluated is a branch. clang makes no vector loop of some, gcc loads with masks. Where the right side
 computes nothing that can fail, and the cells that it looks at are there whatever the left one says, nothing tells the
 two forms apart (if-conversion: Allen et al., "Conversion of control dependence to data dependence", POPL 1983).
+Comparisons of one value with several constants are added up then (`scopt.astgen.passes.equalities`).
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.astgen.passes.equalities import compared, joined
+from scopt.astgen.passes.inner_conditions import in_one_condition
 from scopt.astgen.passes.vector_calls import with_vector_statements
-from scopt.ir.nest import LoopNest
+from scopt.ir.nest import For, LoopNest
+from scopt.ir.nest_walks import calls, items
 from scopt.ir.scop import Access, CType, Scop, Statement
-from scopt.ir.truths import COMPARISONS, truth
+from scopt.ir.truths import COMPARISONS, is_truth, truth
 from scopt.ir.walks import rewritten, walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import SET, union_of_maps
@@ -29,6 +33,8 @@ SUFFIX = "_eager"
 # Bits of integers that an int has room for sums and products of.
 _NARROW = 16
 _LARGEST = 2**31 - 1
+# Constants that clang makes a switch of.
+_ONE_OF = 3
 
 
 def with_eager_conditions(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop, LoopNest]:
@@ -38,24 +44,52 @@ def with_eager_conditions(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Sco
     return with_vector_statements(scop, nest, lambda name: _eager(source, statements.get(name)))
 
 
+def has_sums_of_comparisons(scop: Scop, nest: LoopNest) -> bool:
+    """Whether vector loops ask whether a value is one of several constants, which no compiler makes vectors of as it
+    stands in the source: of three, or of some in a condition that has another one inside."""
+    loops = (item for item in items(nest.body) if isinstance(item, For) and item.mark.simd)
+    names = {call.statement for loop in loops for call in calls(loop.body)}
+    for one in scop.statements:
+        asked = sum(isinstance(node, ir.BinaryOp) and node.op in ("==", "!=") for node in walk(one.body))
+        made = _eager(scop, one) if one.name in names and asked > 1 else None
+        terms = 0 if made is None else max(map(compared, walk(made.body)))
+        if terms >= _ONE_OF or (terms and made is not None and in_one_condition(scop, one, one.body) is not None):
+            return True
+    return False
+
+
 def _eager(scop: Scop, statement: Statement | None) -> Statement | None:
     if statement is None:
         return None
-    body = with_both_sides(scop, statement, statement.body)
+    body = _both_conditions(scop, statement) or with_both_sides(scop, statement, statement.body)
     return None if body is statement.body else replace(statement, name=statement.name + SUFFIX, body=body)
+
+
+def _both_conditions(scop: Scop, statement: Statement) -> ir.Node | None:
+    """The body as one with a single condition; None where that would have a branch of its own."""
+    merged = in_one_condition(scop, statement, statement.body)
+    made = None if merged is None else with_both_sides(scop, statement, merged)
+    if made is None or any(isinstance(one, ir.BinaryOp) and one.op in EAGER for one in walk(made.cond)):
+        return None
+    return made
 
 
 def with_both_sides(scop: Scop, statement: Statement, node: ir.Node) -> ir.Node:
     """A part of a statement's body that evaluates all of its conditions that it may, with the same references."""
-    if not any(isinstance(one, ir.BinaryOp) and one.op in EAGER for one in walk(node)):
+    if not any(isinstance(one, ir.BinaryOp) and one.op in (*EAGER, "|", "&") for one in walk(node)):
         return node
     references = {access.node for access in statement.accesses}
     sure = Sure(scop, statement)
     become: dict[ir.Node, ir.Node] = {}
 
     def change(one: ir.Node, made: ir.Node) -> ir.Node:
-        if isinstance(one, ir.BinaryOp) and one.op in EAGER and sure.may_be_evaluated(one.right):
-            return ir.BinaryOp(EAGER[one.op], truth(made.left), truth(made.right))
+        if not isinstance(one, ir.BinaryOp):
+            return made
+        if one.op in EAGER and sure.may_be_evaluated(one.right):
+            both = truth(made.left), truth(made.right)
+            return joined(EAGER[one.op], *both, scop.constants) or ir.BinaryOp(EAGER[one.op], *both)
+        if one.op in ("|", "&") and is_truth(made.left) and is_truth(made.right):
+            return joined(one.op, made.left, made.right, scop.constants) or made
         return made
 
     made = rewritten(node, change, become)
@@ -77,15 +111,20 @@ class Sure(Struct, frozen=True, eq=False):
             case ir.Constant():
                 return True
             case ir.ID(name=name):
-                return name in self.statement.iterators
+                return name in self.statement.iterators or self.is_steady(name)
             case ir.UnaryOp(op="!", expr=inner):
                 return self.may_be_evaluated(inner)
             case ir.UnaryOp(op="-", expr=inner):
                 return self.fits(node) and self.may_be_evaluated(inner)
             case ir.BinaryOp(op=op, left=left, right=right):
-                safe = op in (*COMPARISONS, "&&", "||", "&", "|") or (op in ("+", "-", "*") and self.fits(node))
+                safe = op in (*COMPARISONS, "&&", "||", "&", "|", "^") or (op in ("+", "-", "*") and self.fits(node))
                 return safe and self.may_be_evaluated(left) and self.may_be_evaluated(right)
         return False
+
+    def is_steady(self, name: str) -> bool:
+        """Whether a name that is no reference is that of a constant, or of a variable that the region never writes."""
+        parameters = {one.spelling for one in self.scop.parameters}
+        return name in self.scop.constants or (name.isidentifier() and name in parameters)
 
     def fits(self, node: ir.Node) -> bool:
         """Whether a sum, or a product, doesn't overflow: one of floating-point numbers, or of narrow integers."""

@@ -4,7 +4,8 @@
 gcc doesn't, and neither does where the value is computed (``d[j] + 1``). With a call of a function that masks what the
 condition leaves out, ``best = scopt_max_if(best, x[j] < x[i], x[j] < x[i] ? d[j] + 1 : 0)``, both make a vector loop.
 (As a reduction clause of a vector loop, gcc's loop gets slower.) Vector loops that sum up what a condition lets through
-choose what they add (`scopt.astgen.passes.conditional_sums`).
+choose what they add (`scopt.astgen.passes.conditional_sums`), and so do plain ones that gcc would leave branches in
+(`scopt.astgen.passes.counting`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from scopt.astgen.emit.c_expr import MASKED, helper_name
 from scopt.astgen.lower.body_syntax import call
 from scopt.astgen.passes.chains import stays
 from scopt.astgen.passes.conditional_sums import summed
+from scopt.astgen.passes.counting import counted
 from scopt.ir.effects import effects
 from scopt.ir.nest import Block, Call, For, LoopNest
 from scopt.ir.nest_walks import Item, calls, map_block
@@ -55,7 +57,7 @@ class _Rewriter(Struct, frozen=True, eq=False):
 
     def item(self, item: Item) -> tuple[Item, ...]:
         if isinstance(item, For):
-            item = self.sums(item)
+            item = self.sums(item) if item.mark.simd else self.counts(item)
         match item:
             case For(body=Block((Call() as only,))) if not item.mark.jammed and only.statement in self.known:
                 if only.statement not in self.made:
@@ -80,9 +82,22 @@ class _Rewriter(Struct, frozen=True, eq=False):
             made = self.summed[call.statement]
             return call if made is None else replace(call, statement=made.name)
 
-        if not loop.mark.simd or not collected or not all(isinstance(one, Call) for one in loop.body.items):
+        if not collected or not all(isinstance(one, Call) for one in loop.body.items):
             return loop
         return replace(loop, body=Block(tuple(chosen(one) for one in loop.body.items if isinstance(one, Call))))
+
+    def counts(self, loop: For) -> For:
+        """A plain loop that counts what several conditions let through."""
+        if not self.known.issuperset(one.statement for one in loop.body.items if isinstance(one, Call)):
+            return loop
+        made = counted(self.scop, loop)
+        self.summed.update(made)
+
+        def chosen(item: Item) -> Item:
+            new = made.get(item.statement) if isinstance(item, Call) else None
+            return item if new is None or not isinstance(item, Call) else replace(item, statement=new.name)
+
+        return replace(loop, body=Block(tuple(map(chosen, loop.body.items)))) if made else loop
 
     def loop(self, loop: For, call: Call) -> For | None:
         """The loop as one that gains by masks: no loop of threads unless each iteration has a cell of its own, and no

@@ -1,4 +1,4 @@
-"""Choices whose sides are both computed, by a call, where clang would make a ``switch`` of several conditions.
+"""Choices whose sides are both computed, by a call, where compilers would make branches of several conditions.
 
 ``x == 1 ? a : x == 2 ? b : c``, or ``if (x == 1) …; else if (x == 2) …``, compares one value with several constants.
 clang makes a switch of that, and no vector loop of a switch. What a call is given is computed before:
@@ -6,6 +6,10 @@ clang makes a switch of that, and no vector loop of a switch. What a call is giv
 
 ``if (x > t) y[i] = a; else y[i] = b;`` stores in two places: clang's vectors store each with a mask, which takes longer
 than choosing between them, ``y[i] = x > t ? a : b`` (measured for a sharpened image: a fifth of its time).
+
+``if (x > t) v = a; else if ((y < 0) & (z < 1)) v = b;`` are branches that gcc makes no vectors of. With the inner
+choice made first, ``v = scopt_pick(x > t, a, scopt_pick((y < 0) & (z < 1), b, v))``, it does (measured for a model of
+ice sheets: 0.58 of the time).
 """
 
 from __future__ import annotations
@@ -24,7 +28,9 @@ from scopt.ir.effects import effects
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.truths import COMPARISONS, truth
-from scopt.ir.walks import same_tree
+from scopt.ir.walks import same_tree, walk
+from scopt.poly.body_rewriting import always_evaluated
+from scopt.poly.isl_utils import SET
 
 PICKED = "_picked"
 _WORD = 32
@@ -47,12 +53,13 @@ def with_picked_choices(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop,
 def with_picks(scop: Scop, statement: Statement, body: ir.Node) -> ir.Node | None:
     """A statement's body, which assigns one cell each way, as one assignment, with calls where these are needed; None
     where it is one already, and none is needed, or where something may not be computed anyway."""
-    values, found = Values(scop, statement), assigned(body)
+    found = assigned(body) or _kept(scop, statement, body)
     if found is None:
         return None
     cell, value = found
-    switches = _switches(value, ())
-    if not switches and _is_assignment(body):
+    values = Values(scop, statement, cell)
+    switches, branches = _switches(value, ()), _branches(value)
+    if not (switches or branches) and _is_assignment(body):
         return None
     done = effects(body)
     if done.called or done.opaque or done.unnamed:
@@ -60,9 +67,12 @@ def with_picks(scop: Scop, statement: Statement, body: ir.Node) -> ir.Node | Non
     kind = values.kind(value)
     if kind is None or not isinstance(value, ir.TernaryOp):
         return None
-    if not switches:
-        return ir.Assignment("=", cell, value, body.coord)
     name = helper_name(PICKS[kind], scop.reserved)
+    if not switches:
+        together = _picked(values, value, name) if branches else None
+        if together is None and (_is_assignment(body) or assigned(body) is None):
+            return None
+        return ir.Assignment("=", cell, together or value, body.coord)
     parts = [_picked(values, one, name) for one in (value.iftrue, value.iffalse)]
     made = _chained(values, value, name) if None in parts else ir.TernaryOp(value.cond, *parts)
     return None if made is None else ir.Assignment("=", cell, made, body.coord)
@@ -80,6 +90,41 @@ def assigned(body: ir.Node) -> tuple[ir.Node, ir.Node] | None:
             if first is not None and second is not None and same_tree(first[0], second[0]):
                 return first[0], ir.TernaryOp(condition, first[1], second[1], body.coord)
     return None
+
+
+def _kept(scop: Scop, statement: Statement, body: ir.Node) -> tuple[ir.Node, ir.Node] | None:
+    """Likewise of a variable that has a value before, and keeps that otherwise."""
+    match body:
+        case ir.Compound(block_items=[ir.Node() as only]):
+            return _kept(scop, statement, only)
+        case ir.If(cond=condition, iftrue=ir.Node() as one, iffalse=ir.Node() | None as other):
+            first = assigned(one)
+            if first is None or not has_value(scop, statement, first[0]):
+                return None
+            second = (first[0], first[0]) if other is None else assigned(other) or _kept(scop, statement, other)
+            if second is None or not same_tree(first[0], second[0]):
+                return None
+            return second[0], ir.TernaryOp(condition, first[1], second[1], body.coord)
+    return None
+
+
+def has_value(scop: Scop, statement: Statement, cell: ir.Node) -> bool:
+    """Whether a reference is one to a variable that a statement in front of this one is sure to assign each time."""
+    write = next((one for one in statement.accesses if one.node is cell and one.is_write), None)
+    if write is None or scop.arrays[write.array].rank or not isinstance(cell, ir.ID):
+        return False
+    for other in scop.statements:
+        if other.name == statement.name:
+            return False
+        depth = len(other.iterators)
+        if other.iterators != statement.iterators[:depth]:
+            continue
+        own = statement.domain.project_out(SET, depth, len(statement.iterators) - depth).set_tuple_name(other.name)
+        given = (one for one in other.accesses if one.array == write.array and one.kind == "write")
+        sure = any(always_evaluated(other.body, one.node) for one in given)
+        if sure and own.intersect_params(scop.context).is_subset(other.domain):
+            return True
+    return False
 
 
 def _is_assignment(body: ir.Node) -> bool:
@@ -137,6 +182,15 @@ def _switches(value: ir.Node, compared: Sequence[ir.Node]) -> bool:
     return any(_switches(side, (*compared, *own)) for side in (value.iftrue, value.iffalse))
 
 
+def _branches(value: ir.Node) -> bool:
+    """Whether gcc makes branches of a choice of three, or more, with conditions of several parts, or of four."""
+    if not isinstance(value, ir.TernaryOp):
+        return False
+    inner = [one for one in (value.iftrue, value.iffalse) if isinstance(one, ir.TernaryOp)]
+    parts = any(isinstance(node, ir.BinaryOp) and node.op in ("&", "|") for one in inner for node in walk(one.cond))
+    return parts or any(isinstance(part, ir.TernaryOp) for one in inner for part in (one.iftrue, one.iffalse))
+
+
 def _compared(condition: ir.Node) -> Iterator[ir.Node]:
     """What is compared with constants for equality."""
     match condition:
@@ -150,17 +204,18 @@ def _compared(condition: ir.Node) -> Iterator[ir.Node]:
 
 
 class Values(Struct, frozen=True, eq=False):
-    """What values of a statement of a SCoP are."""
+    """What values of a statement of a SCoP are. kept: a reference to a variable that may keep its value."""
 
     scop: Scop
     statement: Statement
+    kept: ir.Node | None = None
 
     def kind(self, node: ir.Node) -> str | None:
         """The type of a value, a key of `PICKS`, the same one on both sides of choices; None if it is another one."""
         access = self.access(node)
         if access is not None:
             ctype = self.scop.arrays[access.array].type
-            if ctype.volatile or ctype.atomic or access.kind != "read":
+            if ctype.volatile or ctype.atomic or (access.kind != "read" and node is not self.kept):
                 return None
             if ctype.floating:
                 return ctype.spelling if ctype.spelling in _FLOATS else None
@@ -185,6 +240,8 @@ class Values(Struct, frozen=True, eq=False):
     def may_be_computed(self, node: ir.Node) -> bool:
         """Whether a value does nothing but look at cells that are there, and compute what can't fail."""
         sure = Sure(self.scop, self.statement)
+        if node is self.kept:
+            return True
         if self.access(node) is not None or isinstance(node, ir.Constant | ir.ID):
             return sure.may_be_evaluated(node)
         match node:

@@ -100,14 +100,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             typedefs=self.types(),
             long_type=self.names.tu.long_type,
             long_suffix=self.names.tu.long_suffix,
-            assumptions=(
-                *aliasing.remarks,
-                *self.taken(typed),
-                *self.trusted(),
-                *self.walk.unknown,
-                *map(_as_a_whole, self.walk.obstacles.values()),
-                *map(_in_stages, self.walk.stages.values()),
-            ),
+            assumptions=self.assumptions(aliasing, typed),
             guard=guard,
             prologue=tuple(one.text for one in self.names.hoisted),
             epilogue=self.names.exchanged.behind,
@@ -118,7 +111,19 @@ class ScopParts(Struct, frozen=True, eq=False):
             narrowed=self.names.narrowed,
             marked=self.names.region.marked,
             baked=self.walk.sized,
+            constants=frozenset(self.names.region.symbolic),
             directives=bound(self.names.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
+        )
+
+    def assumptions(self, aliasing: Aliasing, typed: isl.Set) -> tuple[Remark, ...]:
+        """What is taken for granted. typed: what the parameters' types say anyway."""
+        return (
+            *aliasing.remarks,
+            *self.taken(typed),
+            *self.trusted(),
+            *self.walk.unknown,
+            *map(_as_a_whole, self.walk.obstacles.values()),
+            *map(_in_stages, self.walk.stages.values()),
         )
 
     def types(self) -> frozenset[str]:

@@ -197,10 +197,11 @@ def _rounded_ends(
         with operation_limit(END_OPERATIONS):
             bound = cells.dim_min(dimension) if lower else cells.dim_max(dimension)
             bound.coalesce().foreach_piece(lambda domain, aff: pieces.append((domain, aff)))
-            affs = [aff.gist(domain) for domain, aff in pieces]
-            if not any(aff.dim(isl.dim_type.div) for aff in affs) or len(affs) > MAX_CASES:
+            affs = [(aff.gist(domain), domain) for domain, aff in pieces]
+            if not any(aff.dim(isl.dim_type.div) for aff, _ in affs) or len(affs) > MAX_CASES:
                 return None
-            found = [_with_quotients(aff, bound.domain(), quotients) for aff in affs]
+            # elsewhere other pieces' functions are the ends, whatever this one's quotient is there
+            found = [_with_quotients(aff, domain, quotients) for aff, domain in affs]
     except isl.Error:
         return None
     return _distinct(one for one in found if one is not None) if None not in found else None

@@ -1,12 +1,21 @@
-"""Whether a statement that evaluates both sides of its conditions does what the original does."""
+"""Whether a statement that evaluates both sides of its conditions does what the original does.
+
+``||`` may have become ``|`` of truths, or a sum of some that is compared with 0, ``&&`` likewise the same of what
+doesn't hold; the order of what is evaluated anyway doesn't matter.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from scopt import ir
 from scopt.astgen.passes.eager import EAGER, Sure
+from scopt.astgen.passes.inner_conditions import in_one_condition
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.truths import is_truth
 from scopt.ir.walks import same_node, same_tree
+
+_JOINS = {"||": "|", "|": "|", "&&": "&", "&": "&"}
 
 
 def is_eager(source: Scop, statement: Statement, base: Statement) -> bool:
@@ -15,11 +24,18 @@ def is_eager(source: Scop, statement: Statement, base: Statement) -> bool:
     if not any(one is base for one in source.statements):
         return False
     alike = statement.iterators == base.iterators and statement.accesses == base.accesses
-    return alike and same_conditions(Sure(source, base), base.body, statement.body)
+    if not alike:
+        return False
+    sure, merged = Sure(source, base), in_one_condition(source, base, base.body)
+    if same_conditions(sure, base.body, statement.body):
+        return True
+    return merged is not None and same_conditions(sure, merged, statement.body)
 
 
 def same_conditions(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:
     """Whether a part of a statement, mine, is the other one but for conditions both sides of which that evaluates."""
+    if _is_joined(sure, mine, theirs):
+        return True
     match mine, theirs:
         case ir.BinaryOp(op="&&" | "||" as op), ir.BinaryOp(op="&" | "|" as other):
             truths = is_truth_of(sure, mine.left, theirs.left) and is_truth_of(sure, mine.right, theirs.right)
@@ -28,6 +44,70 @@ def same_conditions(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:
         return False
     pairs = zip(mine.children(), theirs.children(), strict=True)
     return all(role == other and same_conditions(sure, a, b) for (role, a), (other, b) in pairs)
+
+
+def _is_joined(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:
+    """Whether conditions are joined in the same way, some of them as sums. What the original may leave out may be
+    evaluated anyway."""
+    if not isinstance(mine, ir.BinaryOp) or mine.op not in _JOINS:
+        return False
+    join = _JOINS[mine.op]
+    own, made = list(_joined_by(join, mine)), list(_parts(join, theirs))
+    lazy = any(isinstance(one, ir.BinaryOp) and one.op in EAGER for one in _joints(join, mine))
+    if len(own) < 2 or len(own) != len(made) or (lazy and not all(map(sure.may_be_evaluated, own[1:]))):
+        return False
+    for one in own:
+        place = next((k for k, other in enumerate(made) if is_truth_of(sure, one, other)), None)
+        if place is None:
+            return False
+        del made[place]
+    return True
+
+
+def _joints(join: str, node: ir.Node) -> Iterator[ir.Node]:
+    """The operators that join parts of the original's condition: ``|`` and ``&`` join truths alone."""
+    match node:
+        case ir.BinaryOp(op=op, left=left, right=right) if _JOINS.get(op) == join:
+            if op in EAGER or (is_truth(left) and is_truth(right)):
+                yield node
+                yield from _joints(join, left)
+                yield from _joints(join, right)
+
+
+def _joined_by(join: str, node: ir.Node) -> Iterator[ir.Node]:
+    """What these join, in the order in which it is evaluated."""
+    if any(True for _ in _joints(join, node)):
+        yield from _joined_by(join, node.left)
+        yield from _joined_by(join, node.right)
+    else:
+        yield node
+
+
+def _parts(join: str, node: ir.Node) -> Iterator[ir.Node]:
+    """What the other statement joins, each part a truth: any of the terms of a sum that isn't 0, none of one that
+    is."""
+    match node:
+        case ir.BinaryOp(op=op, left=left, right=right) if op == join and is_truth(left) and is_truth(right):
+            yield from _parts(join, left)
+            yield from _parts(join, right)
+        case ir.BinaryOp(op=op, left=ir.BinaryOp(op="+") as total, right=ir.Constant(type="int", value="0")):
+            terms = list(_terms(total))
+            if op == "!=" and join == "|" and all(map(is_truth, terms)):
+                yield from terms
+            elif op == "==" and join == "&" and all(isinstance(one, ir.BinaryOp) and one.op == "==" for one in terms):
+                yield from (ir.BinaryOp("!=", one.left, one.right) for one in terms)
+            else:
+                yield node
+        case _:
+            yield node
+
+
+def _terms(total: ir.Node) -> Iterator[ir.Node]:
+    if isinstance(total, ir.BinaryOp) and total.op == "+":
+        yield from _terms(total.left)
+        yield from _terms(total.right)
+    else:
+        yield total
 
 
 def is_truth_of(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:

@@ -2,7 +2,7 @@
 
 ``cell = scopt_max_if(cell, c, c ? value : 0)`` is ``if (c) cell = max(cell, value)``; what the function computes, given
 0 where nothing holds, is shown from its own text (`scopt.check.functions`). ``variable += c ? value : 0`` is
-``if (c) variable += value``.
+``if (c) variable += value``, and so is ``variable += -c & value`` of truths.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scopt.astgen.generation import Program
 from scopt.astgen.passes.eager import Sure
 from scopt.astgen.passes.exchanging import SUFFIX as EXCHANGED
 from scopt.astgen.passes.masking import masked
-from scopt.check.eager_conditions import same_conditions
+from scopt.check.eager_conditions import is_truth_of, same_conditions
 from scopt.check.exchanged_cells import is_exchanged
 from scopt.diagnostics import InternalError
 from scopt.ir.scop import Scop, Statement
@@ -86,11 +86,10 @@ def sums_the_same(sure: Sure, body: ir.Node, original: ir.Node) -> bool:
         case _:
             return False
     match body:
-        case ir.Assignment(
-            op="+=" | "-=" | "|=" | "^=" as op,
-            lvalue=cell,
-            rvalue=ir.TernaryOp(cond=condition, iftrue=value, iffalse=ir.Constant(type="int", value="0")),
-        ) if same_conditions(sure, needed, condition):
+        case ir.Assignment(op="+=" | "-=" | "|=" | "^=" as op, lvalue=cell, rvalue=chosen):
+            value = _let_through(sure, needed, chosen)
+            if value is None:
+                return False
             match then:
                 case ir.Assignment(op=other, lvalue=target, rvalue=given):
                     return other == op and same_tree(target, cell) and same_tree(given, value)
@@ -98,6 +97,16 @@ def sums_the_same(sure: Sure, body: ir.Node, original: ir.Node) -> bool:
                     one = isinstance(value, ir.Constant) and (value.type, value.value) == ("int", "1")
                     return one and same_tree(target, cell) and op == ("+=" if "+" in step else "-=")
     return False
+
+
+def _let_through(sure: Sure, needed: ir.Node, chosen: ir.Node) -> ir.Node | None:
+    """What a condition lets through, where that is 0 otherwise; None if it isn't this condition that decides."""
+    match chosen:
+        case ir.TernaryOp(cond=condition, iftrue=value, iffalse=ir.Constant(type="int", value="0")):
+            return value if same_conditions(sure, needed, condition) else None
+        case ir.BinaryOp(op="&", left=ir.UnaryOp(op="-", expr=condition), right=value) if sure.may_be_evaluated(value):
+            return value if is_truth_of(sure, needed, condition) else None
+    return None
 
 
 def _same_references(statement: Statement, base: Statement) -> bool:

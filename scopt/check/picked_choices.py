@@ -10,7 +10,7 @@ from msgspec import Struct
 from scopt import ir
 from scopt.astgen.emit.c_expr import PICKS, helper_name
 from scopt.astgen.passes.eager import Sure
-from scopt.astgen.passes.picking import Values, equality
+from scopt.astgen.passes.picking import Values, equality, has_value
 from scopt.check.eager_conditions import is_truth_of, same_conditions
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import same_tree
@@ -45,16 +45,27 @@ class _Original(Struct, frozen=True, eq=False):
                 return op == "=" and same_tree(target, self.cell) and self.gives(value, theirs)
             case ir.If(cond=condition, iftrue=ir.Node() as one, iffalse=ir.Node() as other):
                 return self.chooses(condition, (one, other), theirs)
+            case ir.If(cond=condition, iftrue=ir.Node() as one, iffalse=None) if self.may_keep():
+                return self.chooses(condition, (one, self.cell), theirs)
             case ir.If():
                 return False
             case ir.TernaryOp(cond=condition, iftrue=one, iffalse=other):
                 return self.chooses(condition, (one, other), theirs)
+            case _ if mine is self.cell:
+                return theirs is self.cell
         return same_conditions(Sure(self.scop, self.statement), mine, theirs)
+
+    def may_keep(self) -> bool:
+        """Whether the cell is a variable that has a value, which it may be given again."""
+        return has_value(self.scop, self.statement, self.cell)
+
+    def values(self) -> Values:
+        return Values(self.scop, self.statement, self.cell)
 
     def chooses(self, condition: ir.Node, sides: tuple[ir.Node, ir.Node], theirs: ir.Node) -> bool:
         """Whether a value is chosen in the same way. Values of branches get the cell's type, so that all of them have
         one type before."""
-        sure, values = Sure(self.scop, self.statement), Values(self.scop, self.statement)
+        sure, values = Sure(self.scop, self.statement), self.values()
         kinds = [self.kind(side) for side in sides]
         if kinds[0] is None or kinds[0] != kinds[1]:
             return False
@@ -82,6 +93,9 @@ class _Original(Struct, frozen=True, eq=False):
                 if first is None or second is None:
                     return None
                 return [condition, *first[0], *second[0]], [*first[1], *second[1]]
+            case ir.If(cond=condition, iftrue=ir.Node() as one, iffalse=None) if self.may_keep():
+                inside = self.parts(one)
+                return None if inside is None else ([condition, *inside[0]], [*inside[1], self.cell])
             case ir.If() | ir.Compound():
                 return None
         return [], [mine]
@@ -89,7 +103,7 @@ class _Original(Struct, frozen=True, eq=False):
     def kind(self, mine: ir.Node) -> str | None:
         """The type of all values of a part; None if there are several."""
         found = self.parts(mine)
-        kinds = set() if found is None else {Values(self.scop, self.statement).kind(one) for one in found[1]}
+        kinds = set() if found is None else {self.values().kind(one) for one in found[1]}
         return kinds.pop() if len(kinds) == 1 else None
 
     def is_apart(self, mine: ir.Node, asked: tuple[ir.Node, str] | None) -> bool:
@@ -104,7 +118,7 @@ class _Original(Struct, frozen=True, eq=False):
                 return self.is_apart(value, asked)
             case ir.If(cond=condition, iffalse=ir.Node() as other) | ir.TernaryOp(cond=condition, iffalse=other):
                 own = equality(condition)
-                if asked is None or own is None or not Values(self.scop, self.statement).may_be_computed(condition):
+                if asked is None or own is None or not self.values().may_be_computed(condition):
                     return False
                 if not same_tree(asked[0], own[0]) or not _differ(asked[1], own[1]):
                     return False
@@ -115,7 +129,7 @@ class _Original(Struct, frozen=True, eq=False):
         found = self.parts(mine)
         if found is None:
             return False
-        return all(Values(self.scop, self.statement).may_be_computed(one) for part in found for one in part)
+        return all(self.values().may_be_computed(one) for part in found for one in part)
 
 
 def _differ(one: str, other: str) -> bool:

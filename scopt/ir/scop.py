@@ -284,6 +284,7 @@ class Scop(Struct, frozen=True, eq=False):
     baked: macros behind sizes that are known by their values alone.
     returns: by name, functions of the file that statements call, with the least and the greatest int that they return,
       where these are small.
+    constants: macros that stand in statements by their names, each an integer constant, whatever its value is.
     """
 
     name: str
@@ -312,6 +313,7 @@ class Scop(Struct, frozen=True, eq=False):
     marked: bool = False
     baked: Mapping[str, int] = {}
     returns: Mapping[str, tuple[int, int]] = {}
+    constants: frozenset[str] = frozenset()
 
     @property
     def domain(self) -> isl.UnionSet:

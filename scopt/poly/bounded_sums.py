@@ -58,6 +58,9 @@ def addend(
             case ir.TernaryOp(cond=condition, iftrue=then, iffalse=ir.Constant(type="int", value="0")):
                 held.update(_where(condition, held))
                 return hull(interval(then, known), (0, 0))
+            case ir.BinaryOp(op="&", left=ir.UnaryOp(op="-", expr=condition), right=then) if is_truth(condition):
+                held.update(_where(condition, held))
+                return hull(interval(then, known), (0, 0))
         return interval(value, known)
 
     found = added(statement.body)

@@ -108,6 +108,7 @@ def test_which_extremum(original: str, operator: str) -> None:
 
 
 PROGRAM = """#include <stdio.h>
+#define FEW 7
 static int n = 700, x[1000], d[1000], e[1000];
 static unsigned u[1000];
 static long long w[1000];
@@ -129,6 +130,16 @@ static void run(int n, int x[restrict 1000], int d[restrict 1000], int e[restric
     for (int j = 0; j < i; j++) if (x[j] < x[i] && lowest > w[j]) lowest = w[j];
     e[i] = least; u[i] = u[i] ^ most; w[i] = lowest - 5000000000;
   }
+  for (int i = 0; i < n; i++) {
+    int few = 0, sum = 0, rest = 0;
+    for (int j = 0; j < i; j++) {
+      int a = x[j], b = d[j];
+      if (a == FEW || b > 20) continue;
+      few++;
+      if (a != b && (a ^ b) > i) sum += a; else rest -= b;
+    }
+    e[i] ^= few * 3 ^ sum * 5 ^ rest;
+  }
 #pragma endscop
 }
 int main(void)
@@ -147,6 +158,8 @@ def test_results_stay_the_same(run_c: RunC) -> None:
     made = pipeline.optimize(PROGRAM, Options()).text.decode()
     for helper in ("max_if(d", "min_if(least", "max_ifu(most", "min_ifll(lowest"):
         assert f"scopt_{helper}" in made
+    assert "few += !((a == FEW) | (b > 20)) ? 1 : 0;" in made
+    assert "rest -= -(!((a == FEW) | (b > 20)) & !((a != b) & ((a ^ b) > (int)i))) & b;" in made
     assert run_c(made, "-O2", "-fopenmp") == run_c(PROGRAM, "-O1", name="original")
 
 
@@ -184,6 +197,44 @@ def test_vector_loops_choose_what_they_add(update: str, chosen: str) -> None:
     assert chosen in text
 
 
+COUNTS = """\
+#define NONE 4
+void f(int n, int x[n][n], int y[n][n], %s, int out[n][2]) {
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    int count = 0, sum = 0;
+    for (int j = 0; j < n; j++) { int a = x[i][j], b = y[i][j]; %s }
+    out[i][0] = count; out[i][1] = sum;
+  }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("update", "other", "chosen"),
+    [
+        (
+            "if (a == NONE || b == NONE) continue; count++; sum += a;",
+            "int c",
+            "sum += -(!((a == NONE) | (b == NONE))) & a;",
+        ),
+        ("if (a < c && b < n) { sum -= b; count += 2; }", "int c", "sum -= -((a < c) & (b < n)) & b;"),
+        ("if (a < c && b < n) { sum += a * b; count++; }", "int c", "sum += (a < c) & (b < n) ? a * b : 0;"),
+        ("if (a && b < n) { sum += a; count++; }", "int c", "sum += -((a != 0) & (b < n)) & a;"),
+        ("if (a < 3 && b < *c) { sum += a; count++; }", "int *c", "if (a < 3 && b < c[0])"),
+        ("if (a < c && b < sum) { sum += a; count++; }", "int c", "if (a < c && b < sum)"),
+        ("if (a < c && b < 3) { sum = a; count++; }", "int c", "if (a < c && b < 3)"),
+        ("if (a < c && b / 3 < c) { sum += a; count++; }", "int c", "if (a < c && b / 3 < c)"),
+    ],
+)
+def test_plain_loops_count_without_branches(update: str, other: str, chosen: str) -> None:
+    """Signed sums keep their order, without a directive."""
+    text = pipeline.optimize((COUNTS % (other, update)).encode(), Options(), file="in.c").text.decode()
+    assert "#pragma omp simd" not in text
+    assert chosen in text.split("#pragma scop")[1]
+
+
 @pytest.mark.parametrize("update", ["count += x[i] > x[j];", "sum += u[j] * u[i];"])
 def test_plain_sums_along_rows_are_left_to_compilers(update: str) -> None:
     """With a directive, gcc adds what fills no vector one by one."""
@@ -212,10 +263,27 @@ SURE = sure_of("x[i] = 0;")
         ("s += a < b ? s : 0;", False),
         ("v += a < b ? v : 0;", False),
         ("s = a < b ? v : 0;", False),
+        ("s += -(a < b) & 4;", False),
+        ("s += -(a < b) & v;", False),  # perhaps there is no such variable
     ],
 )
 def test_sums_of_choices_are_read_for_themselves(text: str, same: bool) -> None:
     assert sums_the_same(SURE, body(text), body("if (a < b) { s += v; }")) is same
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("s += -(a < b) & 4;", True),
+        ("s += -((a < b) & 1) & 4;", False),
+        ("s += (a < b) & 4;", False),
+        ("s += -(a <= b) & 4;", False),
+        ("s += -(a < b) & 5;", False),
+        ("s += -(a < b) | 4;", False),
+    ],
+)
+def test_sums_of_what_is_masked_are_read_for_themselves(text: str, same: bool) -> None:
+    assert sums_the_same(SURE, body(text), body("if (a < b) s += 4;")) is same
 
 
 def test_steps_are_sums_of_ones() -> None:

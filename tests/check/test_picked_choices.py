@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.astgen.passes.eager import with_both_sides
 from scopt.astgen.passes.picking import with_picks
 from scopt.check.picked_choices import is_picked
 from scopt.ir.walks import replaced
@@ -30,6 +31,12 @@ GUARDED = (
         "= 1;", "= 1.0f;"
     ).replace("= 2; }", "= 2.0f; }")
 )
+
+KEPT = """for (i = 0; i < n; i++) {
+  int w = c[i], t = u[i];
+  float v = x[i] * 0.5f;
+  if (v > 1.0f) v = 1.0f; else if (w > 2 && t != 3) v = -5.0f;
+  y[i] = v + 2.0f; }"""
 
 
 def text(body: str) -> str:
@@ -67,6 +74,38 @@ def test_one_cell_that_both_branches_assign_is_chosen() -> None:
     ],
 )
 def test_others_are_left_alone(body: str) -> None:
+    assert "scopt_pick" not in text(body)
+
+
+def test_variables_may_keep_what_they_have() -> None:
+    assert "v = scopt_pickf(v > 1.0f, 1.0f, scopt_pickf((w > 2) & (t != 3), -5.0f, v));" in text(KEPT)
+    scop = scop_of(KEPT, PARAMS)
+    (base,) = (one for one in scop.statements if isinstance(one.body, ir.If))
+    made = with_picks(scop, base, with_both_sides(scop, base, base.body))
+    assert made is not None
+    assert is_picked(scop, replace(base, body=made), base)
+
+    def dropped(node: ir.Node) -> ir.Node:
+        return ir.Constant("float", "0.0f") if node is made.lvalue else node
+
+    dead = ir.Assignment("=", made.lvalue, replaced(made.rvalue, dropped))
+    assert not is_picked(scop, replace(base, body=dead), base)
+    unset = tuple(
+        one for one in scop.statements if one is base or not any(a.array == "v" and a.is_write for a in one.accesses)
+    )
+    assert not is_picked(replace(scop, statements=unset), replace(base, body=made), base)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        KEPT.replace("float v = x[i] * 0.5f;", "float v; if (t > 1) v = x[i] * 0.5f;"),  # perhaps it has none yet
+        KEPT.replace("= -5.0f", "= -5.0"),  # another type
+        KEPT.replace("= -5.0f", "= y[n - 1 - i]"),
+        KEPT.replace("w > 2 && t != 3", "w > 2"),  # compilers make choices of these
+    ],
+)
+def test_others_keep_their_branches(body: str) -> None:
     assert "scopt_pick" not in text(body)
 
 
@@ -115,7 +154,7 @@ def _one(node: ir.Node) -> ir.Node:
 
 
 def test_results_are_the_same(run_c: Callable[..., str]) -> None:
-    regions = (VALUES, BRANCHES, GUARDED)
+    regions = (VALUES, BRANCHES, GUARDED, KEPT)
     main = """
 #include <stdio.h>
 static int u[999], c[999];
@@ -125,6 +164,8 @@ int main(void) {
   f0(999, u, c, x, y); f1(999, u, c, x, y);
   for (int i = 0; i < 999; i++) printf("%d %a ", c[i], y[i]);
   f2(999, u, c, x, y);
+  for (int i = 0; i < 999; i++) printf("%a ", y[i]);
+  f3(999, u, c, x, y);
   for (int i = 0; i < 999; i++) printf("%a ", y[i]);
   return 0;
 }

@@ -40,6 +40,18 @@ def test_of_rows_that_are_counted_by_eights_an_eighth_is_touched(cells: str, quo
     assert len(found.beyond) == 1
 
 
+def test_each_of_several_ends_is_rounded_where_it_is_the_end() -> None:
+    """Data name some of 128 rows; as many as tiles fit are written, none of what is shorter than a tile."""
+    array = Array("a", "a", CType("float", floating=True, bits=32), (None, None), (None, None), pointer=True)
+    written = isl.Map("[n, m] -> { S[i] -> a[i, 0] : 0 <= i and 16 i <= n - 16 }")
+    read = isl.Map("[n, m] -> { S[k] -> a[e, 0] : 0 <= k < m and 0 <= e < 128 }")
+    found = array_stretch(array, [written, read], isl.Set("[n, m] -> { : }"))
+    assert found is not None
+    assert [divisor for _, _, divisor in found.quotients] == [16]
+    assert ((128, ()),) in found.beyond
+    assert not any("n" in factors for end in found.beyond for _, factors in end)
+
+
 def test_unions_of_remainders_are_bounded_in_time() -> None:
     array = Array("a", "a", CType("float", floating=True, bits=32), (None, None), (None, None), pointer=True)
     inside = "[m, s] -> { S[i, k] -> a[i, k] : 0 <= i < m and 0 <= k < s and"
