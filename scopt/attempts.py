@@ -41,6 +41,7 @@ from scopt.scheduler.influence.guidance import NotHonoured, check_wishes, compla
 from scopt.scheduler.passes.band_passes import apply_passes
 from scopt.scheduler.passes.bodies import with_bodies
 from scopt.scheduler.passes.grouping import with_compounds
+from scopt.scheduler.passes.nest_orders import order_by_nests
 from scopt.scheduler.passes.overlapping import parts_chains
 from scopt.scheduler.passes.plain_nests import is_mixed, without_mixed_loops
 from scopt.scheduler.passes.vector_share import (
@@ -139,11 +140,12 @@ def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
         if not brings(work, marked):
             raise NotCarried
         original = None if work.in_order else _better_original(work, options, proposed, marked, grouped)
+        order, original = _by_nests(work, options, proposed, marked, original)
         decider, better = work.decider.fresh(), original is not None
         if decider.is_open:  # what was made before is the model's
             better = _keeps_order(work, options, proposed, decider, best=better)
         if better:
-            proposed = replace(proposed, tree=scop.schedule)
+            proposed = replace(proposed, tree=order)
         if original is not None and not decider.is_open and not watch.sees:
             marked = original
         elif better or decider.is_open:
@@ -231,6 +233,18 @@ def _better_original(
     ):
         return original
     return None
+
+
+def _by_nests(
+    work: Work, options: Options, proposed: ScheduleResult, marked: MarkedSchedule, original: MarkedSchedule | None
+) -> tuple[isl.Schedule, MarkedSchedule | None]:
+    """The source's order, and what becomes of it, but for nests that have register tiles by the scheduler's alone."""
+    order = order_by_nests(work.scop, proposed.tree, marked, original) if original is not None else None
+    if order is not None and original is not None:
+        made = apply_passes(work.scop, work.deps, order, options)
+        if vector_share(work.scop, made) >= vector_share(work.scop, original):
+            return order, made
+    return work.scop.schedule, original
 
 
 def _costs_less(one: MarkedSchedule, other: MarkedSchedule) -> bool:

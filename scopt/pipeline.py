@@ -294,7 +294,8 @@ def _with_nests(tu: TranslationUnit, done: dict[int, Done], options: Options, en
         threads = {number: item.region for number, item in made.items() if item.outcome.in_threads}
         made |= _all_transformed(less_shared(parts, threads), options, given, end)
         slow = [item for item in made.values() if is_slow(item)]
-        done = done | {number: item for number, item in made.items() if item not in slow}
+        # of several loops, the slow ones are told of, too; of a single one that much is known of the whole
+        done = done | {number: item for number, item in made.items() if item not in slow or len(made) > 1}
     return done
 
 

@@ -8,7 +8,7 @@ may be used after the region are copied back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import islpy as isl
@@ -20,6 +20,7 @@ from scopt.ir.nest import Expr
 from scopt.ir.scop import Access, Array, CType, Dependences, Scop, Statement
 from scopt.poly.array_extents import extents
 from scopt.poly.body_rewriting import agree, names_cells, with_base, with_references
+from scopt.poly.components import ordered_components
 from scopt.poly.isl_utils import IN, OUT, PARAM, SET, maps_of, union_of_maps
 from scopt.poly.linear import quotient, subscript_rows
 from scopt.scheduler.decisions.contractions import shape_of
@@ -41,7 +42,7 @@ def expand(scop: Scop, deps: Dependences) -> Expansion | None:
     """The SCoP with everything expanded that makes a statement a contraction; None if nothing does."""
     extents: dict[str, tuple[Expr, ...]] = {}
     for array in scop.arrays.values():
-        sure = all(access.kind != "may-write" for _, access in _accesses(scop, array))
+        sure = array.private or all(access.kind != "may-write" for _, access in _accesses(scop, array))
         depth = common_depth(scop, deps, array) if sure else 0
         made = _expanded(scop, deps, array, depth) if depth else None
         if made is not None:
@@ -156,12 +157,15 @@ def _rank(rows: Sequence[Sequence[Fraction]]) -> int:
 
 
 def _keeps_order(scop: Scop, deps: Dependences, array: Array, loop: int) -> bool:
-    """Whether iterations of a loop around all that uses an array hand on values to each other, in arrays."""
+    """Whether iterations of a loop around all that uses an array hand on values to each other, in arrays; what they
+    hand on in loops that could stand beside those of the array's users doesn't count."""
+    users = {s.name for s, _ in _accesses(scop, array)}
     around = next(s.iterators[: loop + 1] for s, _ in _accesses(scop, array))
     inside = {s.name for s in scop.statements if s.iterators[: loop + 1] == around}
+    together = [part for part in _circles(scop, deps, inside) if not part.isdisjoint(users)]
     for flow in deps.select("flow"):
         own = scop.arrays.get(flow.array)  # those that have been expanded were private
-        if own is None or own.private or not {flow.source, flow.sink} <= inside:
+        if own is None or own.private or not any({flow.source, flow.sink} <= part for part in together):
             continue
         same = flow.relation
         for k in range(loop):
@@ -169,6 +173,20 @@ def _keeps_order(scop: Scop, deps: Dependences, array: Array, loop: int) -> bool
         if not same.is_subset(same.equate(IN, loop, OUT, loop)):
             return True
     return False
+
+
+def _circles(scop: Scop, deps: Dependences, names: Collection[str]) -> list[frozenset[str]]:
+    """Some of the statements, those together that wait for each other; what is private keeps those that use it
+    together."""
+    order = sorted(names)
+    place = {name: k for k, name in enumerate(order)}
+    after: list[set[int]] = [set() for _ in order]
+    for one in deps.select("flow", "anti", "output"):
+        if one.source in place and one.sink in place:
+            after[place[one.source]].add(place[one.sink])
+            if one.array not in scop.arrays or scop.arrays[one.array].private:
+                after[place[one.sink]].add(place[one.source])
+    return [frozenset(order[k] for k in part) for part in ordered_components(after)]
 
 
 def _gains(scop: Scop, changed: Scop, array: Array, depth: int, statement: Statement) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import islpy as isl
 
 from scopt.ir.marked_schedule import Mark, MarkedSchedule, StripMark, TileMark, loop_of
@@ -16,8 +18,14 @@ from scopt.scheduler.locality.strides import shape_rows
 def vector_share(scop: Scop, schedule: MarkedSchedule) -> float:
     """Of the operations of the statements in the most loops, the part in vector loops, register tiles, strips or rows
     that run together. None of it counts if none but borders do, which have one iteration of some of their loops."""
-    deepest = max((one.domain.dim(SET) for one in scop.statements), default=0)
-    weights = {one.name: 1 + arithmetic(one.body) for one in scop.statements if one.domain.dim(SET) == deepest}
+    return share_of(scop, {one.name for one in scop.statements}, schedule)
+
+
+def share_of(scop: Scop, names: Collection[str], schedule: MarkedSchedule) -> float:
+    """The same of some of the statements."""
+    asked = [one for one in scop.statements if one.name in names]
+    deepest = max((one.domain.dim(SET) for one in asked), default=0)
+    weights = {one.name: 1 + arithmetic(one.body) for one in asked if one.domain.dim(SET) == deepest}
     found = in_vectors(schedule)
     if not weights:
         return 1.0

@@ -227,6 +227,29 @@ def test_a_sum_may_come_to_an_array_by_way_of_other_scalars() -> None:
 
 
 @pytest.mark.parametrize(
+    ("beside", "dimensions"),
+    [
+        ("", 3),
+        # loops that add to D may stand beside those that use e, which aren't bound to their order then
+        ("D[j][k] += A[i][j] * A[i][k];", 3),
+        # those that e comes to may not: iterations that come one after the other share cells
+        ("", 2),
+    ],
+)
+def test_scalars_that_conditions_clear_get_cells(beside: str, dimensions: int) -> None:
+    left = "x[j] = x[j] + e" if dimensions == 2 else "C[i][j] = e"
+    scop = scop_of(
+        "for (int t = 0; t < n; t++) for (i = 0; i < n; i++) for (j = 0; j < n; j++) { double e = 0;"
+        f" for (k = 0; k < n; k++) {{ {beside} e += A[i][k] * B[j][k] * x[t]; }}"
+        f" if (A[i][j] > 1) e = 0; {left}; V[t][i][j] = 1; }}",
+        MATRICES + ", double *x, double D[99][99], double V[99][99][99]",
+    )
+    expansion = expand(scop, dependences(scop))
+    assert expansion is not None
+    assert {name: len(sizes) for name, sizes in expansion.extents.items()} == {"e_all": dimensions}
+
+
+@pytest.mark.parametrize(
     "body",
     [
         # what was there before is read

@@ -246,7 +246,7 @@ def test_what_comes_before_loops_is_done_in_haste_or_not_at_all() -> None:
 
 def test_loops_of_a_region_that_takes_too_long_are_taken_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     def whole_is_slow(tu: TranslationUnit, region: Region, number: int, options: Options, given: Wanted) -> Outcome:
-        if region.marked:
+        if region.marked or b"B[" in tu.source[region.start : region.end]:
             raise TimeoutError("late")
         return transform(tu, region, number, options, given)
 
@@ -255,6 +255,11 @@ def test_loops_of_a_region_that_takes_too_long_are_taken_by_themselves(monkeypat
     result = optimize(source_of(f"for (t = 0; t < n; t++) {{ {nests} }}"), Options(jobs=1, eager=True))
     assert [(one.part, one.transformed) for one in result.regions] == [(False, False), (True, True), (True, True)]
     assert "budget.exceeded" in ids(result)
+    # those that are slow themselves are told of
+    slow = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) B[i][j] = 2;"
+    result = optimize(source_of(f"for (t = 0; t < n; t++) {{ {nests}\n {slow} }}"), Options(jobs=1, eager=True))
+    told = {one.location.line for one in result.remarks if one.id == "budget.exceeded" and one.location is not None}
+    assert len(told) > 1
 
 
 def test_a_schedule_s_time_is_one_for_the_region(monkeypatch: pytest.MonkeyPatch) -> None:
