@@ -138,8 +138,10 @@ class FuseLoops(Struct, frozen=True):
             return streams_rows(setting, node)
 
         def strips(first: isl.ScheduleNode, second: isl.ScheduleNode, both: isl.ScheduleNode, parallel: bool) -> bool:
-            later = (with_straight_code(setting, one) for one in (first, second, both))
-            return loses_strips(setting.strict, *later, parallel=parallel)
+            def later(node: isl.ScheduleNode) -> isl.ScheduleNode:
+                return with_straight_code(setting, node)
+
+            return loses_strips(setting.strict, (first, second), both, later if parallel else None)
 
         def spoils(first: isl.ScheduleNode, second: isl.ScheduleNode) -> bool:
             return spoils_lanes(setting, first, second)
