@@ -12,13 +12,15 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.astgen.emit.asking_loops import asked, asking
+from scopt.astgen.emit.braces import in_braces, inline
 from scopt.astgen.emit.c_expr import ALL_HELPERS, APART, AROUND, SCALAR, ExprPrinter, Level, helper_name
 from scopt.astgen.emit.c_layout import ForStatement, IfStatement
 from scopt.astgen.emit.c_statement import declaration_text, load_text, statement_text
-from scopt.astgen.emit.decided import Decided, condition_text, decided_by, undecided
+from scopt.astgen.emit.decided import INSIDE, Decided, condition_text, decided_by, undecided
 from scopt.astgen.emit.flat import flat_subscript
 from scopt.astgen.emit.inner_declarations import Inner, copied_names, inner_declarations, outer_declarations
 from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript, is_where_loops_begin
+from scopt.astgen.emit.interiors import Interior, interior_of
 from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.known_divisors import knows_divisors
 from scopt.astgen.emit.loop_hints import for_both, leaves_roots, not_unrolled, plain_hints
@@ -79,7 +81,7 @@ def emit(scop: Scop, nest: LoopNest, *, openmp: bool = True, definitions: tuple[
     printer = _Printer(scop, ExprPrinter.of(scop), openmp, inner=inner)
     declarations = [cgen.Line(declaration_text(one)) for one in outer_declarations(scop, inner)]
     body = printer.block(nest.body)
-    if declarations or inline(nest.body):
+    if declarations or inline(scop, nest.body):
         body = [cgen.Block([*declarations, *body])]
     text = "".join(f"{line.rstrip()}\n" for item in body for line in item.generate())
     return Emitted(
@@ -107,21 +109,6 @@ def together(loop: For) -> int:
     return next((k for k in sizes if names == names[:k] * (len(names) // k)), PAIR)
 
 
-def inline(block: Block) -> bool:
-    """Whether the block's braces are those of cells that it holds, or of what it asks, or adds, before a loop."""
-    match block.items:
-        case (Hold(),):
-            return True
-        case (For() as loop,):
-            return in_braces(loop)
-    return False
-
-
-def in_braces(loop: For) -> bool:
-    """Whether something stands in front of a loop that is for it alone."""
-    return bool(loop.mark.searched or loop.mark.looked) or stands_twice(loop)
-
-
 class _Printer(Struct, frozen=True):
     """known: what holds where it prints. inner: what is declared in loops."""
 
@@ -132,13 +119,13 @@ class _Printer(Struct, frozen=True):
     inner: Inner = field(default_factory=dict)
 
     def block(self, block: Block) -> list[cgen.Generable]:
-        if inline(block):
+        if inline(self.scop, block):
             return [line for item in block.items for line in self.opened(item)]
         return [generable for item in block.items for generable in self.item(item)]
 
     def item(self, item: Item) -> Iterator[cgen.Generable]:
         match item:
-            case For() if in_braces(item):
+            case For() if in_braces(self.scop, item):
                 yield cgen.Block(list(self.opened(item)))
             case For():
                 decided = decided_by(self.scop, item, self.known)
@@ -165,6 +152,8 @@ class _Printer(Struct, frozen=True):
             case For() if item.mark.looked:
                 strips = in_strips(self.scop, item)
                 yield from (*map(cgen.Line, strips.declarations), *self.loop(strips.loop))
+            case For() if (inside := interior_of(self.scop, item)) is not None:
+                yield from self.interior(item, inside)
             case For():
                 yield from self.twice(item) if stands_twice(item) else self.search(item)
 
@@ -181,6 +170,13 @@ class _Printer(Struct, frozen=True):
         yield IfStatement(
             both.test, [*map(cgen.Line, both.copies), *self.loop(both.narrow)], list(self.loop(both.wide)), True
         )
+
+    def interior(self, loop: For, inside: Interior) -> Iterator[cgen.Generable]:
+        """The question at both ends of a strip, the strip without it where the answer is yes, and as it was."""
+        yield from map(cgen.Line, inside.lines)
+        yield from replace(self, known=self.known | {(INSIDE, False)}).block(Block(inside.ends))
+        whole = replace(self, known=self.known | {(INSIDE, True)})
+        yield IfStatement(INSIDE, list(whole.loop(loop)), list(self.loop(loop)), True)
 
     def hold(self, hold: Hold) -> Iterator[cgen.Generable]:
         """Declarations of what is held, the body, assignments of what was written."""
