@@ -123,10 +123,10 @@ class _Lines(Struct, frozen=True):
             case ir.UnaryOp(op="-" | "+", expr=inner):
                 return self.degree(inner, statement, call)
             case ir.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
-                both = self.degree(left, statement, call), self.degree(right, statement, call)
-                if both[0] is None or both[1] is None:
+                one, other = self.degree(left, statement, call), self.degree(right, statement, call)
+                if one is None or other is None:
                     return None
-                made = sum(both) if op == "*" else max(both)
+                made = one + other if op == "*" else max(one, other)
                 return made if made <= 1 else None
             case ir.ID(name=name) if name in statement.iterators:
                 position = statement.iterators.index(name)

@@ -195,11 +195,19 @@ class _Checker(Struct, frozen=True):
                 whole = replace(self, known=self.known | {(INSIDE, True)})
                 match _statements(then), _statements(otherwise):
                     case [*first, ir.For() as one], [*second, ir.For() as other] if len(first) == len(second) <= 1:
-                        marks = [directive_of(some[0]) if some else None for some in (first, second)]
+                        marks = [self.directive(some) for some in (first, second)]
                         whole.loop(loop, one, marks[0], reader)
                         self.loop(loop, other, marks[1], reader)
                         return
         raise Unreadable(f"the two forms of the loop over '{loop.iterator}' are not there")
+
+    def directive(self, printed: Sequence[ir.Node]) -> Directive | None:
+        """The pragma in front of a loop, if there is something."""
+        for one in printed:
+            if isinstance(one, ir.Pragma):
+                return directive_of(one)
+            raise Unreadable("something else than a pragma in front of a loop")
+        return None
 
     def hold(self, hold: Hold, printed: Sequence[ir.Node], reader: Reader) -> None:
         """Declarations with loads, the body, stores."""

@@ -184,7 +184,8 @@ class Fusion:
             return None
         parts = (*_parts(left_rest), *_parts(right_rest))
         made = Band(isl.MultiUnionPwAff.from_union_pw_aff(member), Sequence(parts))
-        if self.strips(*(self.node(one, prefix) for one in (first, second, made)), was_parallel):
+        nodes = [self.node(one, prefix) for one in (first, second, made)]
+        if self.strips(nodes[0], nodes[1], nodes[2], was_parallel):
             return None
         return None if free[0] != free[1] and self.threads_lose(first, second, made, prefix) else made
 
