@@ -20,6 +20,8 @@ from scopt.ir.truths import conjunction, conjuncts
 Decided = frozenset[tuple[str, bool]]
 # References to cells, with the variables that hold these.
 Held = Mapping[ir.Node | None, str]
+# The variable that says that the conditions of all statements of a strip hold; where it isn't known, they ask for it.
+INSIDE = "scopt_inside"
 
 
 def decided_by(scop: Scop, loop: For, known: Decided) -> Decided:
@@ -75,7 +77,13 @@ def condition_text(decided: Decided) -> str:
 
 
 def undecided(statement: Statement, known: Decided, held: Held) -> Statement:
-    """A statement without the conditions that are known to hold."""
+    """A statement without the conditions that are known to hold; where it asks for `INSIDE`, whether they do."""
+    match statement.body:
+        case ir.If(cond=ir.Node() as condition, iftrue=ir.Node() as then, iffalse=None) if (INSIDE, True) in known:
+            return replace(statement, body=then)
+        case ir.If(cond=ir.Node() as condition, iffalse=None) if (INSIDE, False) in known:
+            outside = ir.Assignment("=", ir.ID(INSIDE), ir.Constant("int", "0"))
+            return replace(statement, body=ir.If(ir.UnaryOp("!", condition), outside, None))
     if known.isdisjoint(_asked(statement, held)):
         return statement
     body = statement.body

@@ -13,13 +13,15 @@ from msgspec.structs import replace
 
 from scopt.astgen.emit.asking_loops import asked, asking
 from scopt.astgen.emit.balance import imbalanced, runs_backwards
+from scopt.astgen.emit.braces import in_braces, inline
 from scopt.astgen.emit.c_expr import ALL_HELPERS, APART, AROUND, SCALAR, ExprPrinter, Level, helper_name
 from scopt.astgen.emit.c_layout import ForStatement, IfStatement
 from scopt.astgen.emit.c_statement import declaration_text, load_text, statement_text
-from scopt.astgen.emit.decided import Decided, condition_text, decided_by, held_by, undecided
+from scopt.astgen.emit.decided import INSIDE, Decided, condition_text, decided_by, held_by, undecided
 from scopt.astgen.emit.flat import flat_subscript
 from scopt.astgen.emit.inner_declarations import Inner, copied_names, inner_declarations, outer_declarations
-from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
+from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript, is_where_loops_begin
+from scopt.astgen.emit.interiors import Interior, interior_of
 from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.known_divisors import knows_divisors
 from scopt.astgen.emit.loop_hints import for_both, leaves_roots, not_unrolled, plain_hints
@@ -80,7 +82,7 @@ def emit(scop: Scop, nest: LoopNest, *, openmp: bool = True, definitions: tuple[
     printer = _Printer(scop, ExprPrinter.of(scop), openmp, inner=inner)
     declarations = [cgen.Line(declaration_text(one)) for one in outer_declarations(scop, inner)]
     body = printer.block(nest.body)
-    if declarations or inline(nest.body):
+    if declarations or inline(scop, nest.body):
         body = [cgen.Block([*declarations, *body])]
     text = "".join(f"{line.rstrip()}\n" for item in body for line in item.generate())
     return Emitted(
@@ -108,21 +110,6 @@ def together(loop: For) -> int:
     return next((k for k in sizes if names == names[:k] * (len(names) // k)), PAIR)
 
 
-def inline(block: Block) -> bool:
-    """Whether the block's braces are those of cells that it holds, or of what it asks, or adds, before a loop."""
-    match block.items:
-        case (Hold(),):
-            return True
-        case (For() as loop,):
-            return in_braces(loop)
-    return False
-
-
-def in_braces(loop: For) -> bool:
-    """Whether something stands in front of a loop that is for it alone."""
-    return bool(loop.mark.searched or loop.mark.looked) or stands_twice(loop)
-
-
 class _Printer(Struct, frozen=True):
     """known: what holds where it prints. inner: what is declared in loops."""
 
@@ -133,13 +120,13 @@ class _Printer(Struct, frozen=True):
     inner: Inner = field(default_factory=dict)
 
     def block(self, block: Block) -> list[cgen.Generable]:
-        if inline(block):
+        if inline(self.scop, block):
             return [line for item in block.items for line in self.opened(item)]
         return [generable for item in block.items for generable in self.item(item)]
 
     def item(self, item: Item) -> Iterator[cgen.Generable]:
         match item:
-            case For() if in_braces(item):
+            case For() if in_braces(self.scop, item):
                 yield cgen.Block(list(self.opened(item)))
             case For():
                 decided = decided_by(self.scop, item, self.known)
@@ -167,6 +154,8 @@ class _Printer(Struct, frozen=True):
             case For() if item.mark.looked:
                 strips = in_strips(self.scop, item)
                 yield from (*map(cgen.Line, strips.declarations), *self.loop(strips.loop))
+            case For() if (inside := interior_of(self.scop, item)) is not None:
+                yield from self.interior(item, inside)
             case For():
                 yield from self.twice(item) if stands_twice(item) else self.search(item)
 
@@ -183,6 +172,13 @@ class _Printer(Struct, frozen=True):
         yield IfStatement(
             both.test, [*map(cgen.Line, both.copies), *self.loop(both.narrow)], list(self.loop(both.wide)), True
         )
+
+    def interior(self, loop: For, inside: Interior) -> Iterator[cgen.Generable]:
+        """The question at both ends of a strip, the strip without it where the answer is yes, and as it was."""
+        yield from map(cgen.Line, inside.lines)
+        yield from replace(self, known=self.known | {(INSIDE, False)}).block(Block(inside.ends))
+        whole = replace(self, known=self.known | {(INSIDE, True)})
+        yield IfStatement(INSIDE, list(whole.loop(loop)), list(self.loop(loop)), True)
 
     def hold(self, hold: Hold) -> Iterator[cgen.Generable]:
         """Declarations of what is held, the body, assignments of what was written."""
@@ -252,13 +248,13 @@ class _Printer(Struct, frozen=True):
 
     def iterations(self, loop: For, *, may_be_int: bool) -> tuple[list[cgen.Generable], str]:
         """A loop's body, and the type of its iterator: int in the innermost loops that have a use for its value, beside
-        cells of narrow types or in subscripts."""
+        cells of narrow types, in subscripts, or where loops of statements begin."""
         body = self.inside(loop)
         innermost = not any(isinstance(item, For) for item in items(loop.body))
         if may_be_int and innermost and self.exprs.may_be_int(loop):
             text = "\n".join(line for item in body for line in item.generate())
             value = self.is_narrow(loop) and has_int_value(text, loop.iterator)
-            if value or is_added_in_subscript(text, loop.iterator):
+            if value or is_added_in_subscript(text, loop.iterator) or is_where_loops_begin(text, loop.iterator):
                 return self.inside(loop, as_int=True), "int"
         return body, self.scop.long_type
 

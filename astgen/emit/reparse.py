@@ -11,13 +11,15 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.asking_loops import asked, asking
+from scopt.astgen.emit.braces import in_braces, inline
 from scopt.astgen.emit.c_expr import APART, AROUND, SCALAR, helper_name
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, canonical_condition
 from scopt.astgen.emit.c_statement import assignable
-from scopt.astgen.emit.decided import Decided, condition_text, decided_by
-from scopt.astgen.emit.emit_c import Emitted, copyable, in_braces, inline, parted, reduced_names, together
+from scopt.astgen.emit.decided import INSIDE, Decided, condition_text, decided_by
+from scopt.astgen.emit.emit_c import Emitted, copyable, parted, reduced_names, together
 from scopt.astgen.emit.flat import Meant, is_flat_subscript
 from scopt.astgen.emit.inner_declarations import Inner, copied_names, inner_declarations, outer_declarations
+from scopt.astgen.emit.interiors import Interior, interior_of
 from scopt.astgen.emit.loop_hints import without_hints
 from scopt.astgen.emit.loop_work import last_iteration
 from scopt.astgen.emit.narrow_texts import narrow_declarations, stands_twice, two_widths
@@ -60,7 +62,7 @@ def _parse(scop: Scop, text: str) -> list[ir.Node]:
 def _without_declarations(scop: Scop, nest: LoopNest, items: list[ir.Node], inner: Inner) -> list[ir.Node]:
     """Check the locals' declarations at the top of the block, and return what follows them."""
     wanted = outer_declarations(scop, inner)
-    if not wanted and not inline(nest.body):
+    if not wanted and not inline(scop, nest.body):
         return items
     match items:
         case [ir.Compound(block_items=found)] if found is not None:
@@ -88,7 +90,7 @@ class _Checker(Struct, frozen=True):
     inner: Inner = field(default_factory=dict)
 
     def block(self, block: Block, printed: Sequence[ir.Node], reader: Reader) -> None:
-        if inline(block):
+        if inline(self.scop, block):
             for item in block.items:
                 if isinstance(item, Hold):
                     self.hold(item, printed, reader)
@@ -106,7 +108,7 @@ class _Checker(Struct, frozen=True):
             if pragma is not None and not isinstance(item, For):
                 raise Unreadable("a pragma in front of something that is no loop")
             match item:
-                case For() if in_braces(item) and pragma is None:
+                case For() if in_braces(self.scop, item) and pragma is None:
                     self.opened(item, _statements(node), reader)
                 case For() if decided := decided_by(self.scop, item, self.known):
                     self.decided(item, decided, node, reader)
@@ -146,6 +148,8 @@ class _Checker(Struct, frozen=True):
                     self.loop(strips.loop, node, None, reader)
                 case _:
                     raise Unreadable(f"the strips of the loop over '{loop.iterator}' are not there")
+        elif (inside := interior_of(self.scop, loop)) is not None:
+            self.interior(loop, inside, printed, reader)
         elif stands_twice(loop):
             self.twice(loop, printed, reader)
         else:
@@ -179,6 +183,31 @@ class _Checker(Struct, frozen=True):
                         self.loop(both.wide, wide, directive_of(other), reader)
                         return
         raise Unreadable(f"the loop over '{loop.iterator}' with narrower variables is not there")
+
+    def interior(self, loop: For, inside: Interior, printed: Sequence[ir.Node], reader: Reader) -> None:
+        """The question at both ends of a strip, and its two forms."""
+        meant = _parse(self.scop, "\n".join((*inside.lines, "")))
+        count = len(meant)
+        match printed[-1] if len(printed) > count and all(map(same_tree, printed[:count], meant)) else None:
+            case ir.If(cond=ir.ID(name=name), iftrue=then, iffalse=ir.Node() as otherwise) if name == INSIDE:
+                ends = replace(self, known=self.known | {(INSIDE, False)})
+                ends.block(Block(inside.ends), printed[count:-1], reader)
+                whole = replace(self, known=self.known | {(INSIDE, True)})
+                match _statements(then), _statements(otherwise):
+                    case [*first, ir.For() as one], [*second, ir.For() as other] if len(first) == len(second) <= 1:
+                        marks = [self.directive(some) for some in (first, second)]
+                        whole.loop(loop, one, marks[0], reader)
+                        self.loop(loop, other, marks[1], reader)
+                        return
+        raise Unreadable(f"the two forms of the loop over '{loop.iterator}' are not there")
+
+    def directive(self, printed: Sequence[ir.Node]) -> Directive | None:
+        """The pragma in front of a loop, if there is something."""
+        for one in printed:
+            if isinstance(one, ir.Pragma):
+                return directive_of(one)
+            raise Unreadable("something else than a pragma in front of a loop")
+        return None
 
     def hold(self, hold: Hold, printed: Sequence[ir.Node], reader: Reader) -> None:
         """Declarations with loads, the body, stores."""

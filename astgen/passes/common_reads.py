@@ -28,7 +28,7 @@ from scopt.ir.walks import used_names as names_in, walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import OUT
 from scopt.poly.nest_sets import Context, NestSpace
-from scopt.poly.sure_cells import surely_touched
+from scopt.poly.sure_cells import is_in_its_array, surely_touched
 
 _BITS = (8, 16, 32, 64)
 
@@ -54,8 +54,8 @@ def _is_number(ctype: CType) -> bool:
 
 def surely_there(source: Scop, statement: Statement, access: Access) -> bool:
     """Whether the cells of a reference may be read at any time: they are touched whatever conditions say, or other
-    members of the same structures are."""
-    if surely_touched(source, statement, access):
+    members of the same structures are, or their array is an object that has them."""
+    if surely_touched(source, statement, access) or is_in_its_array(source, statement, access):
         return True
     record = _record(source.arrays[access.array])
     if not record or not isinstance(access.node, ir.StructRef):

@@ -25,8 +25,8 @@ from scopt.ir.scop import Access, CType, Scop, Statement
 from scopt.ir.truths import COMPARISONS, is_truth, truth
 from scopt.ir.walks import rewritten, walk
 from scopt.poly.body_rewriting import always_evaluated
-from scopt.poly.isl_utils import SET, union_of_maps
-from scopt.poly.sure_cells import is_made_always
+from scopt.poly.isl_utils import union_of_maps
+from scopt.poly.sure_cells import is_in_its_array, is_made_always
 
 EAGER = {"&&": "&", "||": "|"}
 SUFFIX = "_eager"
@@ -177,14 +177,9 @@ class Sure(Struct, frozen=True, eq=False):
             return False
         if not access.relation.is_single_valued():
             return self.is_in_a_table(access)
+        if is_in_its_array(self.scop, self.statement, access):
+            return True
         cells = isl.UnionSet.from_set(access.relation.intersect_params(self.scop.context).range())
-        if not array.pointer and None not in array.sizes:
-            box = isl.Set.universe(access.relation.range().get_space())
-            for k, size in enumerate(array.sizes):
-                assert size is not None
-                box = box.lower_bound_val(SET, k, isl.Val(0)).upper_bound_val(SET, k, isl.Val(size - 1))
-            if cells.is_subset(isl.UnionSet.from_set(box)):
-                return True
         surely = union_of_maps(
             other.relation
             for statement in self.scop.statements

@@ -61,11 +61,12 @@ class _Use(Struct, frozen=True):
 
 
 class _Body(Struct):
-    """The references of a loop's body by cell. unknown: arrays with references that aren't understood, such as writes
-    that a condition on data decides about. written: that the body may write. unsure: cells that might not be there, as
-    far as a reference says that only a condition makes; sure: those of references that no condition decides about."""
+    """The references of a loop's body by cell. maybe: cells that a condition on data decides about writing. unknown:
+    arrays with references that aren't understood. written: that the body may write. unsure: cells that might not be
+    there, as far as a reference says that only a condition makes; sure: those of references that none decides about."""
 
     uses: dict[Cell, list[_Use]] = field(default_factory=dict)
+    maybe: set[Cell] = field(default_factory=set)
     unknown: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
     unsure: set[Cell] = field(default_factory=set)
@@ -305,9 +306,12 @@ class _Holder(Struct, frozen=True, eq=False):
                 if access.is_write:
                     body.written.add(access.array)
                 made = self.written(statement, access) if branches else access
+                where = self.subscripts(statement, replace(made, kind="write") if access.is_write else made, call)
                 subscripts = self.subscripts(statement, made, call)
-                if subscripts is None:
+                if where is None:
                     body.unknown.add(access.array)
+                elif subscripts is None:
+                    body.maybe.add((access.array, where))
                 else:
                     cell = (access.array, subscripts)
                     body.uses.setdefault(cell, []).append(_Use(number, position, access.is_write))
@@ -332,6 +336,7 @@ class _Holder(Struct, frozen=True, eq=False):
         array = self.scop.arrays[cell[0]]
         kind = array.type
         missing = cell[0] in body.unknown or cell in body.unsure - body.sure
+        missing = missing or any(one[0] == cell[0] and self.meet(cell, one, inner) for one in body.maybe)
         if missing or kind.volatile or kind.atomic or not (kind.floating or kind.integer):
             return False
         uses = body.uses[cell]

@@ -119,11 +119,15 @@ class _Marking(Struct, frozen=True, eq=False):
         return any(steps) and all(step in (0, 1) for step in steps) and far - {None} == {True}
 
     def is_total(self, statement: Statement) -> bool:
-        """Whether a statement adds to what its cell holds, which it has no other use for."""
+        """Whether a statement adds to what its cell holds, which it has no other use for.
+
+        One that works on buffers alone (a strip's rows) has no access, and is none.
+        """
+        written = {one.array for one in statement.accesses if one.is_write}
         match statement.body:
             case ir.Assignment(op="+=" | "-=" | "&=" | "|=" | "^=", lvalue=target):
-                own = [one for one in statement.accesses if one.array == _written(statement).array]
-                return all(one.node is target for one in own)
+                own = [one for one in statement.accesses if one.array in written]
+                return bool(own) and all(one.node is target for one in own)
         return update_of(self.scop, statement) is not None
 
     def is_own(self, outer: For, call: Call, statement: Statement) -> bool:

@@ -100,16 +100,15 @@ def with_strips(setting: Setting, tree: isl.Schedule) -> WithStrips:
     return WithStrips(made, builder.marks, tuple(builder.choices.values()))
 
 
-def has_inner_strips(setting: Setting, node: isl.ScheduleNode) -> bool:
-    """Whether strips of rows that another member than a nest's first one walks through are the best that can become of
-    it: around its first member alone there are none. setting: with reductions in their order."""
+def best_rows(setting: Setting, node: isl.ScheduleNode) -> Rows | None:
+    """The rows that are the best that can become of a nest; None: loops along them. setting: with reductions in their
+    order."""
     options = setting.options
-    if not options.tile or not options.simd or int(node.band_n_member()) < _SEVERAL:
-        return False
+    if not options.tile or not options.simd:
+        return None
     node = with_properties_below(setting.scop, setting.dependences, node)
     silent = replace(setting, decider=None)
-    rows = _Builder(silent, setting.scop, setting.deps.strict(), setting.dependences, options).start(node)
-    return rows is not None and not (rows.together or rows.alone) and rows.members[0] > 0
+    return _Builder(silent, setting.scop, setting.deps.strict(), setting.dependences, options).start(node)
 
 
 class _Builder(Struct):

@@ -25,6 +25,7 @@ from scopt.scheduler.decisions.claim_wavefronts import waits_for_itself
 from scopt.scheduler.decisions.claims import Band
 from scopt.scheduler.decisions.decider import Decider
 from scopt.scheduler.decisions.lane_mates import spoils_lanes
+from scopt.scheduler.decisions.lost_strips import loses_strips
 from scopt.scheduler.decisions.order_mates import slows_vectors
 from scopt.scheduler.decisions.prospects import (
     is_special,
@@ -36,7 +37,7 @@ from scopt.scheduler.decisions.prospects import (
 from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.shared_parts import is_short_nest, shares_more
-from scopt.scheduler.decisions.strips import has_inner_strips, with_strips
+from scopt.scheduler.decisions.strips import with_strips
 from scopt.scheduler.passes.band_walk import OF_LEAVES, decided
 from scopt.scheduler.passes.distribution import set_apart, sweeps_apart
 from scopt.scheduler.passes.folding import fold_loops
@@ -49,7 +50,7 @@ from scopt.scheduler.passes.sinking import sink_loops
 from scopt.scheduler.passes.splitting import split_loops
 from scopt.scheduler.passes.staging import stage_loops
 from scopt.scheduler.passes.summing import bands_down, products_below_sums
-from scopt.scheduler.passes.unrolling import unroll_loops
+from scopt.scheduler.passes.unrolling import unroll_loops, with_straight_code
 from scopt.scheduler.passes.unskewing import unskew_loops
 
 # What is asked of a pass that changes something.
@@ -136,8 +137,11 @@ class FuseLoops(Struct, frozen=True):
         def streams(node: isl.ScheduleNode) -> bool:
             return streams_rows(setting, node)
 
-        def strips(node: isl.ScheduleNode) -> bool:
-            return has_inner_strips(setting.strict, node)
+        def strips(first: isl.ScheduleNode, second: isl.ScheduleNode, both: isl.ScheduleNode, parallel: bool) -> bool:
+            def later(node: isl.ScheduleNode) -> isl.ScheduleNode:
+                return with_straight_code(setting, node)
+
+            return loses_strips(setting.strict, (first, second), both, later if parallel else None)
 
         def spoils(first: isl.ScheduleNode, second: isl.ScheduleNode) -> bool:
             return spoils_lanes(setting, first, second)

@@ -32,6 +32,8 @@ Spoils = Callable[[isl.ScheduleNode, isl.ScheduleNode], bool]
 Slows = Callable[[isl.ScheduleNode, isl.ScheduleNode, bool], bool]
 # Tells of two bands, and of one in their place, whether threads that share one of the two gain more than that one does.
 Shares = Callable[[isl.ScheduleNode, isl.ScheduleNode, isl.ScheduleNode], bool]
+# The same of whether it would take strips of rows from one of the two, given whether both carry nothing.
+Strips = Callable[[isl.ScheduleNode, isl.ScheduleNode, isl.ScheduleNode, bool], bool]
 
 
 def fuse_loops(
@@ -40,7 +42,7 @@ def fuse_loops(
     tree: isl.Schedule,
     keeps_apart: KeepsApart,
     streams: KeepsApart,
-    strips: KeepsApart = lambda _node: False,
+    strips: Strips = lambda _first, _second, _both, _free: False,
     spoils: Spoils = lambda _first, _second: False,
     slows: Slows = lambda _first, _second, _beside: False,
     shares: Shares = lambda _first, _second, _both: False,
@@ -48,8 +50,8 @@ def fuse_loops(
     """Fuse neighbours in sequences: parallel loops where the result is parallel, sequential ones where it is legal.
 
     streams: whether a nest runs along rows, one after the other, so that it is no worse beside others that share a
-    parallel loop over the rows with it in the source. strips: whether vectors of a nest with loops inside need more
-    than its first member: it comes to nests of its kind alone. spoils: whether two parallel loops would be a worse
+    parallel loop over the rows with it in the source. strips: whether a nest with loops inside would no longer run in
+    strips of rows, or by another member than its first one. spoils: whether two parallel loops would be a worse
     vector loop together. slows: whether a vector loop loses by running in order with another loop; given whether the
     rows around may run beside each other. shares: whether threads lose more by a loop in order around both than it
     gains. Flags of the result have to be recomputed.
@@ -67,7 +69,7 @@ class Fusion:
         dependences: Ordered,
         keeps_apart: KeepsApart,
         streams: KeepsApart = lambda _node: False,
-        strips: KeepsApart = lambda _node: False,
+        strips: Strips = lambda _first, _second, _both, _free: False,
         spoils: Spoils = lambda _first, _second: False,
         slows: Slows = lambda _first, _second, _beside: False,
         shares: Shares = lambda _first, _second, _both: False,
@@ -178,10 +180,13 @@ class Fusion:
             if was_parallel
             else self.carries_forward(member, domain, prefix)
         )
-        if not legal or self.gains_strips(first, prefix) != self.gains_strips(second, prefix):
+        if not legal:
             return None
         parts = (*_parts(left_rest), *_parts(right_rest))
         made = Band(isl.MultiUnionPwAff.from_union_pw_aff(member), Sequence(parts))
+        nodes = [self.node(one, prefix) for one in (first, second, made)]
+        if self.strips(nodes[0], nodes[1], nodes[2], was_parallel):
+            return None
         return None if free[0] != free[1] and self.threads_lose(first, second, made, prefix) else made
 
     def threads_lose(self, first: Band, second: Band, made: Band, prefix: isl.MultiUnionPwAff | None) -> bool:
@@ -232,10 +237,6 @@ class Fusion:
         )
         domain = domain_of(both[0][2]).union(domain_of(both[1][2]))
         return around and not self.carries_nothing(both[0][0].union_add(both[1][0]), domain, prefix, relaxed)
-
-    def gains_strips(self, band: Band, prefix: isl.MultiUnionPwAff | None) -> bool:
-        """Whether a nest with loops inside gets vectors by more than its first member."""
-        return not self.is_leaf(band) and self.strips(self.node(band, prefix))
 
     def share_data(self, left: isl.UnionPwAff, right: isl.UnionPwAff) -> bool:
         """Whether iterations of two loops with about the same dates access the same rows of some array, or members of

@@ -56,6 +56,18 @@ def unroll_loops(setting: Setting, tree: isl.Schedule) -> isl.Schedule:
     return made.get_schedule() if unroller.done else tree
 
 
+def with_straight_code(setting: Setting, node: isl.ScheduleNode) -> isl.ScheduleNode:
+    """A band that stands alone in its tree, or below the band around it, as it is once small loops are straight
+    code."""
+    flagged = with_properties_below(setting.scop, setting.dependences, node)
+    if not setting.options.simd:
+        return flagged
+    made = unroll_loops(setting, flagged.get_schedule()).get_root()
+    for _ in range(int(node.get_tree_depth())):
+        made = made.child(0)
+    return made
+
+
 class _Unroller(Struct, eq=False):
     """done: bands that have been unrolled."""
 

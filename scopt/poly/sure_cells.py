@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import islpy as isl
 
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.poly.body_rewriting import always_evaluated
-from scopt.poly.isl_utils import union_of_sets
+from scopt.poly.isl_utils import SET, union_of_sets
 
 
 def is_made_always(statement: Statement, access: Access) -> bool:
@@ -34,3 +36,21 @@ def surely_touched(scop: Scop, statement: Statement, access: Access, *, written:
     return any(cells.is_subset(one) for one in touched) or bool(
         isl.UnionSet.from_set(cells).is_subset(union_of_sets(touched))
     )
+
+
+def is_in_its_array(scop: Scop, statement: Statement, access: Access) -> bool:
+    """Whether C says that an array, which is no parameter, has the cells of all instances of a reference."""
+    array = scop.arrays[access.array]
+    if array.pointer or not array.sizes or None in array.sizes:
+        return False
+    if not access.relation.is_single_valued() or not is_made_always(statement, access):
+        return False
+    cells = access.relation.intersect_domain(statement.domain).range().intersect_params(scop.context)
+    return bool(cells.is_subset(_box([size for size in array.sizes if size is not None], cells.get_space())))
+
+
+def _box(sizes: Sequence[int], space: isl.Space) -> isl.Set:
+    box = isl.Set.universe(space)
+    for k, size in enumerate(sizes):
+        box = box.lower_bound_val(SET, k, isl.Val(0)).upper_bound_val(SET, k, isl.Val(size - 1))
+    return box

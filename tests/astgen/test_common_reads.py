@@ -35,6 +35,12 @@ def test_members_are_in_variables_in_strips() -> None:
     assert "* light_r_0" in found
 
 
+@pytest.mark.parametrize(("size", "is_there"), [(99, True), (98, False)])
+def test_what_conditions_read_of_an_object_that_has_the_cells(size: int, is_there: bool) -> None:
+    body = SUM.replace("k < o", "k < 99").replace("light[k].x", "2.0f").replace("light[k].r", "w[k]")
+    assert ("float w_0 = w[k];" in text(body, f"{BEFORE} static const float w[{size}];")) is is_there
+
+
 def test_records_are_written_by_one_loop_over_the_columns() -> None:
     assert re.search(r"b\[i\]\[3 \* j\] = r_rows\[[^\n]*\n *b\[i\]\[3 \* j \+ 1\] = g_rows\[", text(SUM))
 

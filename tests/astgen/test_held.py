@@ -136,6 +136,16 @@ def test_what_a_statement_does_at_times(statement: str, found: list[tuple[str, b
     assert held(scop, nest(Call("S0", (ROW, J)), jammed="x[i]" in statement, simd="x[i]" not in statement)) == found
 
 
+@pytest.mark.parametrize(("cell", "found"), [("A[i + 1][i]", [("A", False)]), ("A[i + 1][n - 1]", [])])
+def test_what_all_iterations_read_of_an_array_that_they_write_at_times(
+    cell: str, found: list[tuple[str, bool]]
+) -> None:
+    own = f"for (i = 0; i < n - 1; i++) for (j = i + 1; j < n; j++) if (A[i + 1][j] < {cell}) A[i + 1][j] = {cell};"
+    inner = For("j", Sum(((1, ROW),), 1), LAST, 1, Block((Call("S0", (ROW, J)),)), LoopMark(simd=True))
+    outer = For("i", Const(0), Sum(((1, N),), -2), 1, Block((inner,)))
+    assert held(scop_of(own), LoopNest(Block((outer,)))) == found
+
+
 def test_extremes_of_jammed_rows_are_held_where_they_are_written_anyway() -> None:
     """x[j] of two rows beside each other: a condition decides about each store."""
     least = "for (i = 0; i < n; i++) for (j = 0; j < n; j++) if (A[i][j] < x[j]) x[j] = A[i][j];"

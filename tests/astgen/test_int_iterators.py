@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scopt.astgen.emit.int_iterators import Interval, is_added_in_subscript, narrowed
+from scopt.astgen.emit.int_iterators import Interval, is_added_in_subscript, is_where_loops_begin, narrowed
 from scopt.ir.ctypes import limits_of
 from scopt.ir.expr import compare, conjunction, plus
 from scopt.ir.nest import Condition, Const, Name, Or
@@ -45,3 +45,8 @@ def test_conditions_narrow_where_iterators_lie(condition: Condition, expected: I
 )
 def test_iterators_that_subscripts_add(text: str, expected: bool) -> None:
     assert is_added_in_subscript(text, "x") is expected
+
+
+def test_iterators_that_loops_of_statements_begin_at() -> None:
+    assert is_where_loops_begin("for (m = (int)x; m > 0 && v[m - 1] > a; m--)\n  v[m] = v[m - 1];", "x")
+    assert not is_where_loops_begin("for (m = 0; m < x; m++)\n  v[m] = a;", "x")

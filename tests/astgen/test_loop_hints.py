@@ -129,6 +129,15 @@ def test_small_sums_in_loops_that_end_early(steps: int, adds: str, jump: str, ke
     assert text.count(KEPT[1]) == kept
 
 
+def test_sums_in_buffers_are_none_of_an_arrays() -> None:
+    body = (
+        "for (i = 0; i < n; i++) { float all = 0; for (j = 0; j < 16; j++) { float most = 0; for (k = 0; k < n; k++)"
+        " most = z[k][i] * j > most ? z[k][i] * j : most; all += 1 / (1 + most); } y[i] = all; }"
+    )
+    text = optimize(source_of(body, "int n, float z[restrict n][n], float *restrict y"), Options()).text.decode()
+    assert "all_rows" in text  # strips, whose parts in pieces of eight have a loop of sixteen iterations
+
+
 def test_the_line_is_about_a_loop() -> None:
     assert HINT.sub("", f"  {UNROLLED}\n  for (;;)\n") == "  for (;;)\n"
     assert UNROLLED in HINT.sub("", f"  {UNROLLED}\n  k = 0;\n")

@@ -192,3 +192,21 @@ def test_nests_along_rows_share_the_loop_over_rows_that_they_share_in_the_source
     text = in_one_form(optimize(source_of(rows, params), Options()).text.decode())
     assert text.count("#pragma omp parallel for") == 1
     assert text.count("#pragma omp simd") == 2
+
+
+def test_a_nest_in_strips_does_not_share_a_loop_with_straight_code() -> None:
+    rounds = "{ %s += ((%s << 4) ^ (%s >> 5)) + u[2 * k]; %s += ((%s << 4) ^ (%s >> 5)) + u[2 * k + 1]; }"
+    body = f"""for (i = 0; i < n; i++) for (j = 0; j < m; j++) {{
+      unsigned v = i, w = j;
+      for (k = 0; k < 16; k++) {rounds % tuple("vwwwvv")}
+      d[i][j][0] ^= v; d[i][j][1] ^= w; }}
+    for (i = 0; i < n; i++) {{
+      unsigned a = i, b = m;
+      for (j = 0; j < m; j++) {{
+        a ^= d[i][j][0]; b ^= d[i][j][1];
+        for (k = 0; k < 16; k++) {rounds % tuple("abbbaa")} }}
+      h[i][0] = a; h[i][1] = b; }}"""
+    params = "int n, int m, unsigned u[restrict 32], unsigned d[restrict n][m][2], unsigned h[restrict n][2]"
+    text = in_one_form(optimize(source_of(body, params), Options()).text.decode())
+    assert text.count("#pragma omp parallel for") == 2
+    assert "a_rows" in text
