@@ -8,14 +8,15 @@ that was around another one and is a vector loop inside of it is entered as ofte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from scopt.astgen.emit.loop_work import paths
 from scopt.astgen.gained import calls_with_loops, is_interchanged
 from scopt.astgen.loops.isl_loops import build
 from scopt.astgen.source_work import outermost_loops, waiting
-from scopt.ir.expr import exceeds, linear, names, plus, subtract
+from scopt.ir.expr import compare, exceeds, from_linear, linear, names, plus, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Condition, Expr, For, LoopNest
 from scopt.ir.scop import Scop, Statement
@@ -28,6 +29,9 @@ _STEPS, _COLUMN_STEPS = 3, 9
 # with its operands, takes as long as ten additions that wait, one for each row and column; sums of five terms in five
 # columns take half as long as a tile, sums of nine in nine 1.2 times as long).
 _COLUMNS, _WAITING_CELLS, _ADDITIONS = 3, 16, 80
+# What loops have to do in comparison with others for nobody to care how long they are: an eighth (chosen; one row in a
+# strip takes two to three times as long as in the original).
+_SMALL_PART = 8
 # Iterations of a vector loop that wasn't innermost (measured on products of matrices: with 4 of them they take two to
 # three times as long as sums in order, with 13 two thirds).
 _VECTOR = 8
@@ -81,6 +85,36 @@ def vector_lengths(source: Scop, loops: LoopNest) -> list[Condition]:
         if is_interchanged(path, call):
             extents = (plus(subtract(loop.upper, loop.lower), 1) for loop in path if loop.mark.simd)
             found += [exceeds((one,), _VECTOR - 1) for one in extents if linear(one)[0] and names(one) <= unknown]
+    return list(dict.fromkeys(found))
+
+
+def source_factors(source: Scop, loops: Sequence[For]) -> dict[For, Counter[Expr]]:
+    """How often the statement in the most loops of each of these runs: the lengths of the original's loops around it,
+    whose product that is, up to constants that are added; loops where a length isn't one of parameters are left out.
+    (Statements in strips are called after those of the source: `S0_rows`.)"""
+    paths_of, found = dict(_source_loops(source)), dict[For, Counter[Expr]]()
+    parameters = frozenset(p.name for p in source.parameters)
+    for loop in loops:
+        called = {call.statement for _, call in calls_with_loops(loop.body, ())}
+        inside = {name for name in paths_of if name in called or any(one.startswith(f"{name}_") for one in called)}
+        deepest = max(inside, key=lambda name: len(paths_of[name]), default=None)
+        if deepest is not None:
+            lengths = [from_linear(linear(subtract(one.upper, one.lower))[0], 0) for one in paths_of[deepest]]
+            if all(names(one) and names(one) <= parameters for one in lengths):
+                found[loop] = Counter(lengths)
+    return found
+
+
+def outweighed(loop: For, work: Mapping[For, Counter[Expr]]) -> list[Condition]:
+    """That others have several times as much to do, where one length of theirs says so."""
+    found = []
+    for other, its in work.items():
+        mine = work.get(loop, its)
+        own, others = list((mine - its).elements()), list((its - mine).elements())
+        if other is not loop and len(own) == 1 and others:
+            terms, constant = linear(own[0])
+            scaled = from_linear({name: _SMALL_PART * c for name, c in terms.items()}, constant)
+            found += [compare(scaled, "<", one) for one in others]
     return list(dict.fromkeys(found))
 
 

@@ -15,7 +15,7 @@ from math import gcd, prod
 
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.gained import gains_anywhere, has_borders_apart, has_more_tests
-from scopt.astgen.least_lengths import tile_lengths, vector_lengths
+from scopt.astgen.least_lengths import outweighed, source_factors, tile_lengths, vector_lengths
 from scopt.astgen.one_thread import has_own_vectors, is_straight
 from scopt.astgen.passes.short_strips import PIECE, short_strip
 from scopt.astgen.passes.two_forms import takes_two_forms
@@ -29,9 +29,9 @@ from scopt.astgen.source_work import (
     without_tests,
 )
 from scopt.astgen.worth import Worth, never_holds, of_diagonals
-from scopt.ir.expr import exceeds, from_linear, linear, names, plus, subtract
+from scopt.ir.expr import disjunction, exceeds, from_linear, linear, names, plus, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
-from scopt.ir.nest import Block, Call, Condition, Expr, For, LoopNest, Threads
+from scopt.ir.nest import Block, Call, Condition, Expr, For, LoopNest, Or, Threads
 from scopt.ir.nest_walks import Item, children, items
 from scopt.ir.scop import Scop
 from scopt.machine import Machine
@@ -103,7 +103,15 @@ def _sized(
     if gain is Gain.NONE and (condition or _is_cached(source, machine)):
         text = f"{text} && {printer.condition(Threads()).text}"
     elif rows := strip_lengths(source, marked, loops, machine):
-        text = " && ".join((text, *(printer.condition(one).text for one in rows)))
+        text = " && ".join(
+            (
+                text,
+                *(
+                    f"({printer.condition(one).text})" if isinstance(one, Or) else printer.condition(one).text
+                    for one in rows
+                ),
+            )
+        )
     elif lengths := [*tile_lengths(source, marked), *(vector_lengths(source, loops) if gain is Gain.CELLS else ())]:
         text = " && ".join((text, *(printer.condition(one).text for one in lengths)))
     never = all(never_holds(source, one) for one in found)
@@ -222,8 +230,8 @@ def _least_work(
 
 def strip_lengths(source: Scop, marked: MarkedSchedule, loops: LoopNest, machine: Machine) -> list[Condition]:
     """That there are half as many rows as a strip has usually, at least (shorter ones aren't vectors in every
-    compiler's code), or those of a piece, where they run in pieces. Not of sizes that are known about: strips were
-    chosen for these."""
+    compiler's code), or those of a piece, where they run in pieces; or that others have far more to do. Not of sizes
+    that are known about: strips were chosen for these."""
     parameters = frozenset(p.name for p in source.parameters if p.estimate is None)
     counts = {one.count for one in marked.strips.values() if one.vectors}
     short = [short_strip(item, marked.plain_strips, {p.name for p in source.parameters}) for item in loops.body.items]
@@ -233,8 +241,11 @@ def strip_lengths(source: Scop, marked: MarkedSchedule, loops: LoopNest, machine
             extent = plus(subtract(loop.upper, loop.lower), 1)
             if linear(extent)[0] and names(extent) <= parameters:
                 least = PIECE if loop in short else min(count, strip_rows(machine)) // 2
-                found.append(exceeds((extent,), least - 1))
-    return list(dict.fromkeys(found))
+                found.append((loop, exceeds((extent,), least - 1)))
+    if len({test for _, test in found}) > 1:
+        work = source_factors(source, [loop for loop, _ in found])
+        found = [(loop, disjunction((test, *outweighed(loop, work)))) for loop, test in found]
+    return list(dict.fromkeys(test for _, test in found))
 
 
 def _outermost_of(block: Block, step: int) -> Iterator[For]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import islpy as isl
+
 from scopt import ir
 from scopt.astgen.gained import calls_with_loops, loops_of
 from scopt.ir.expr import names, subtract
@@ -18,6 +20,7 @@ from scopt.ir.nest_walks import children
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import walk
 from scopt.machine.costs import arithmetic
+from scopt.poly.source_loops import source_loops
 
 # What compilers unroll a loop to at most: iterations, and operations (gcc: max-completely-peel-times, and
 # max-completely-peeled-insns, with loads and stores beside the operations).
@@ -88,11 +91,42 @@ def _is_own(scop: Scop, loop: For, cut: set[str]) -> bool:
     calls = [call for _, call in calls_with_loops(loop.body, ())]
     names_inside = {call.statement for call in calls}
     inside = [one for one in scop.statements if one.name in names_inside]
-    if any(one.name in cut or _evaluates_sometimes(one.body) for one in inside):
+    if any(one.name in cut or _evaluates_sometimes(one.body) or _has_first_apart(scop, one) for one in inside):
         return True
     length = subtract(loop.upper, loop.lower)
     short = isinstance(length, Const) and length.value < _UNROLLED
     return short and scop.guard is not None and any(_writes_cells(scop, one) for one in inside)
+
+
+def _has_first_apart(scop: Scop, one: Statement) -> bool:
+    """Whether the first iteration of a statement's innermost loop is another one's, `if (i == 0) … else …`: compilers
+    see no vectors in such a loop (gcc: of two parts, clang: of three, the last iteration being another one, too)."""
+    loops, depth = source_loops(scop), len(one.iterators) - 1
+    if depth < 0 or not _writes_cells(scop, one):
+        return False
+    return any(
+        loops[other.name] == loops[one.name]
+        and _writes_cells(scop, other)
+        and _comes_first(other.domain, one.domain, depth)
+        for other in scop.statements
+        if other is not one and len(other.iterators) == len(one.iterators)
+    )
+
+
+def _comes_first(first: isl.Set, rest: isl.Set, depth: int) -> bool:
+    """Whether one set has a single point, at most, along a dimension, the last one, and those of another set, of the
+    same iterations around, come behind it."""
+
+    def beside(other: isl.Set) -> isl.Map:
+        pairs = isl.Map.from_domain_and_range(first, other)
+        for outer in range(depth):
+            pairs = pairs.equate(isl.dim_type.in_, outer, isl.dim_type.out, outer)
+        return pairs
+
+    dimensions = (isl.dim_type.in_, depth, isl.dim_type.out, depth)
+    if not beside(first).order_lt(*dimensions).is_empty():
+        return False
+    return bool(beside(rest).order_ge(*dimensions).is_empty())
 
 
 def _evaluates_sometimes(body: ir.Node) -> bool:

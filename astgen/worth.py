@@ -297,8 +297,9 @@ def _conditions(
     for loop in outermost_loops(block):
         inside = list(_parallel(loop, ()))
         tests = [_outside(path, inner, parameters) for path, inner in inside]
-        searched = has_searches(scop, LoopNest(Block((loop,))))
-        if (scop.narrowed and has_vectors(loop)) or reads_ahead(scop, LoopNest(Block((loop,)))):
+        alone = LoopNest(Block((loop,)))
+        searched = has_searches(scop, alone)
+        if (scop.narrowed and has_vectors(loop)) or reads_ahead(scop, alone) or has_own_vectors(scop, alone):
             yield whole_test(loop, costs, least_region(machine), parameters), True
         elif inside and all(test is not None for test in tests):
             if _has_beside(loop, strips):

@@ -213,6 +213,8 @@ def _source(node: ir.Node, long_type: str) -> Terms:
             return _times(_source(left, long_type), _source(right, long_type))
         case ir.BinaryOp(op="+" | "-" as op, left=left, right=right):
             return _plus(_source(left, long_type), _times(_source(right, long_type), {(): 1 if op == "+" else -1}))
+        case ir.UnaryOp(op="-", expr=inner):
+            return _times(_source(inner, long_type), {(): -1})
         case ir.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == long_type:
             return _source(inner, long_type)
         case ir.BinaryOp(op="/" | "%"):  # one of its own, by its text: the same tree has the same value

@@ -40,11 +40,13 @@ class Variables(Struct, frozen=True):
     """What is known of the region's variables.
 
     type_of(name): of an integer variable that only its name can reach, at least as wide as an int; None for any other.
+    is_constant(name): it stands for a number of type int.
     used_after(loop, name): the variable's value after the loop may be read. uses(name): how often the region mentions
     it. fresh(name): a name like it that means nothing yet. carry(items, made): what items of a body become.
     """
 
     type_of: Callable[[str], CType | None]
+    is_constant: Callable[[str], bool]
     used_after: Callable[[Any, str], bool]
     uses: Callable[[str], int]
     fresh: Callable[[str], str]
@@ -297,12 +299,16 @@ def _last(count: Count) -> Any | None:
 
 
 def _one_type(count: Count, ctype: CType, variables: Variables) -> bool:
-    """Whether start and end have the variable's own type, so that expressions of them mean what they say."""
-    names = names_of(count.start) | names_of(count.end)
-    return all(
-        (other := variables.type_of(name)) is not None and (other.signed, other.bits) == (ctype.signed, ctype.bits)
-        for name in names
-    )
+    """Whether start and end have the variable's own type, or are numbers that any signed type of theirs holds, so that
+    expressions of them mean what they say."""
+
+    def is_one(name: str) -> bool:
+        other = variables.type_of(name)
+        if other is None:
+            return ctype.signed and variables.is_constant(name)
+        return (other.signed, other.bits) == (ctype.signed, ctype.bits)
+
+    return all(is_one(name) for name in names_of(count.start) | names_of(count.end))
 
 
 def has_loop(node: Any) -> bool:

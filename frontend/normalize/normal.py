@@ -15,6 +15,7 @@ from scopt.frontend.normalize.counting_loops import Variables, counted
 from scopt.frontend.normalize.heads import Head, with_plain_head
 from scopt.frontend.normalize.induction_variables import Pointers, Sequels
 from scopt.frontend.normalize.inductions import Inductions
+from scopt.frontend.normalize.last_values import with_last_values
 from scopt.frontend.normalize.once import is_short_block
 from scopt.frontend.normalize.opaque import LOOPS, scalar_iterators
 from scopt.frontend.normalize.own_iterators import assigned_elsewhere, used_elsewhere, with_own_iterator
@@ -131,9 +132,13 @@ class _Rewriter(Struct, frozen=True, eq=False):
         # Without another form it needs variables that only its head declares.
         if made is None:
             return [self.own(original, original)]
-        return [
-            self.own(self.remainders.split(one, original) if isinstance(one, ir.For) else one, original) for one in made
-        ]
+        behind = list[Any]()
+        for place, one in enumerate(made):
+            if isinstance(one, ir.For):
+                one, last = with_last_values(one, [*outside, *before], self.type_of)
+                behind += last
+                made[place] = self.remainders.split(one, original)
+        return [*(self.own(one, original) for one in made), *behind]
 
     def own(self, made: Any, loop: Any) -> Any:
         """A loop with an iterator of its own, if the variable is used for something else, too."""
@@ -173,7 +178,7 @@ class _Rewriter(Struct, frozen=True, eq=False):
 
     @property
     def known(self) -> Variables:
-        return Variables(self.type_of, self.used_after, self.uses, self.fresh, self.sequels.carry)
+        return Variables(self.type_of, self.is_constant, self.used_after, self.uses, self.fresh, self.sequels.carry)
 
     @property
     def remainders(self) -> Remainders:

@@ -29,6 +29,7 @@ from scopt.frontend.syntax.symbols import scope_at
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.openmp_clauses import sequential
 from scopt.ir.scop import Scop
+from scopt.ir.walks import walk
 from scopt.poly.bands import band_nodes, ordered, with_properties
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import operation_limit, sets_of
@@ -65,10 +66,25 @@ def detect(
     Raises InputError where a ``#pragma scopt`` asks for what can't be meant.
     """
     search = Search(tu, assume_apart, deadline, reassociate)
-    regions = tuple(region for candidate in find_autodetected(tu) for region in search.within(candidate))
-    regions = tuple(with_directives(region, tu.directives, tu.file) for region in regions)
+    found, remarks = _searched(search, tuple(find_autodetected(tu)))
+    regions = tuple(with_directives(region, tu.directives, tu.file) for region in found)
     regions = with_surroundings(tu, regions)
-    return Detected(regions, (*search.remarks, *misplaced(tu.directives, (*tu.regions, *regions))))
+    return Detected(regions, (*remarks, *misplaced(tu.directives, (*tu.regions, *regions))))
+
+
+def _searched(search: Search, candidates: Sequence[Region]) -> tuple[list[Region], list[Remark]]:
+    """What is found in candidates, and what is told of them, in their order. Where time is limited, small ones come
+    first: a large function, whose parts are tried one by one, would take it from all those behind."""
+    order = list(range(len(candidates)))
+    if search.deadline < float("inf"):
+        order.sort(key=lambda number: sum(1 for _ in walk(*candidates[number].items)))
+    found, told = dict[int, list[Region]](), dict[int, list[Remark]]()
+    for number in order:
+        begun = len(search.remarks)
+        found[number] = list(search.within(candidates[number]))
+        told[number] = search.remarks[begun:]
+    numbers = range(len(candidates))
+    return [one for number in numbers for one in found[number]], [one for number in numbers for one in told[number]]
 
 
 def detect_inside(

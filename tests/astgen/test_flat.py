@@ -77,3 +77,15 @@ def test_a_row_whose_length_is_a_quotient() -> None:
     source = f"void f(int n, int m, int l, double *x, double *y) {{\n#pragma scop\n{body} {cell}\n#pragma endscop\n}}\n"
     result = optimize(source.encode(), Options())
     assert "region.transformed" in [remark.id for remark in result.remarks]
+
+
+def test_rows_of_windows_that_begin_below_zero() -> None:
+    """The length is the difference of the loop's bounds, one of which has a sign."""
+    source = """void f(int m, const unsigned char *restrict x, unsigned char *restrict out) {
+  for (int i = -m; i <= m; i++)
+    for (int j = -m; j <= m; j++)
+      *out++ = x[i + m] / (j + m + 1);
+}
+"""
+    (region,) = optimize(source, Options(autodetect=True)).regions
+    assert region.transformed

@@ -74,6 +74,24 @@ def test_short_strips_run_in_pieces_of_eight_rows_and_one_by_one() -> None:
     assert "if (m >= 8 && m <= 31) {" in text_of(window)
 
 
+def test_short_strips_beside_others_that_have_far_more_to_do() -> None:
+    """A layer with few cells behind one with many: nobody cares how long its strips are."""
+    layer = """for (int j = 0; j < {0}; j++) {{ double s = 0;
+        for (int i = 0; i < {1}; i++) s += {2}[i][j] * {3}[i];
+        {4}[j] = exp(-s); }}"""
+    source = f"""#include <math.h>
+    void f(int n, int m, int p, float u[restrict n][m], float v[restrict m][p], float *restrict x,
+      float *restrict y, float *restrict z) {{
+#pragma scop
+      {layer.format("m", "n", "u", "x", "y")}
+      {layer.format("p", "m", "v", "y", "z")}
+#pragma endscop
+    }}
+    """
+    text = optimize(source.encode(), Options()).text.decode()
+    assert "(m > 7 || 8L * n < p) && (p > 7 || 8L * p < n)" in " ".join(text.split())
+
+
 def test_wavefronts_of_threads_alone_are_asked_for_their_work() -> None:
     """An edit distance: the tiles gain nothing for one thread."""
     body = """for (int i = 1; i < n; i++) for (int j = 1; j < n; j++) {

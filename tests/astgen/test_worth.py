@@ -390,6 +390,9 @@ int main(int n, char **v) {{ f(n, {given}); f(n + 1, {given}); return 0; }}
         # straight code before compilers look for vectors
         ("for (int j = 0; j < 8; j++) for (int k = 0; k < 8; k++) y[8 * i + k] += w[j] * x[8 * i + k];", True),
         ("y[i] = w[0] * x[i] + w[1];", False),
+        # the first iteration, which gcc doesn't cut off; the last one, which it has a mask for
+        ("if (i == 0) y[i] = x[i]; else y[i] = x[i] + x[i - 1];", True),
+        ("if (i == n - 1) y[i] = x[i]; else y[i] = x[i] + x[i + 1];", False),
     ],
 )
 def test_loops_that_compilers_do_not_make_by_themselves_gain_on_one_thread(body: str, alone: bool) -> None:

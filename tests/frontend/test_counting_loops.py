@@ -29,6 +29,18 @@ def test_domains(body: str, domain: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("declared", "known"),
+    [("int c;", True), ("int c = 0;", False), ("int c; if (n > 3) c = 1;", False)],
+)
+def test_last_values_of_loops_inside_are_known_behind_the_loop_around(declared: str, known: bool) -> None:
+    """Where the loop around may have no iteration, the variable may still have the value that it had in front."""
+    inside = "for (j = 0; j < 9; j++) for (c = 0; c < 7; c++) y[j] = x[c];"
+    scop = scop_of(f"for (i = 0; i < n; i++) {{ {declared} {inside} x[i] = y[c - 1]; }}")
+    cells = {str(access.relation.range()) for one in scop.statements for access in one.accesses if access.array == "y"}
+    assert any("[6]" in cell for cell in cells) is known
+
+
+@pytest.mark.parametrize(
     "loop",
     [
         "while (i < n && x[i] > 0) i++;",
