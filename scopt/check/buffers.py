@@ -190,7 +190,9 @@ class Buffer(Struct, eq=False):
             if rest.is_empty():
                 continue
             own = self.own_flows(part, use, strict)
-            if not rest.subtract(own.range()).is_empty() or self.comes_from_elsewhere(part, use, rest, own):
+            private = self.is_private(str(use.content.get_tuple_name(OUT)))
+            sure = own if private else self.own_flows(part, use, strict, sure=True)
+            if not rest.subtract(sure.range()).is_empty() or self.comes_from_elsewhere(part, use, rest, own):
                 return False
         return True
 
@@ -210,12 +212,15 @@ class Buffer(Struct, eq=False):
         reads = (accesses[k].relation for k in use.moved.accesses if accesses[k].kind == "read")
         return union_of_sets(relation.domain() for relation in reads)
 
-    def own_flows(self, part: Part, use: Use, flows: Sequence[Dependence]) -> isl.UnionMap:
-        """``{ W[…] -> S[…] }``: the writes that a use gets its value from, in the same slot and epoch."""
+    def own_flows(self, part: Part, use: Use, flows: Sequence[Dependence], *, sure: bool = False) -> isl.UnionMap:
+        """``{ W[…] -> S[…] }``: the writes that a use gets its value from, in the same slot and epoch. sure: but for
+        those that may leave what was there."""
         found = []
         for _, flow in flows_by_array(self.text, use.carrier.statement, use.moved.accesses, flows):
             for writer in part.uses:
-                if writer.writes and writer.carrier.statement == flow.get_tuple_name(IN) and same_content(writer, use):
+                if not writer.writes or (sure and self.may_keep(writer)):
+                    continue
+                if writer.carrier.statement == flow.get_tuple_name(IN) and same_content(writer, use):
                     found.append(flow.intersect(same_key(writer.sure, use.sure)))
         return union_of_maps(found)
 
