@@ -15,6 +15,7 @@ from scopt.frontend.extraction.whole_structures import whole_structures
 from scopt.frontend.model.affine import NotAffine
 from scopt.frontend.model.choice_variables import with_choice_variables
 from scopt.frontend.model.chosen_pointers import with_chosen_pointers
+from scopt.frontend.model.copied_members import with_copied_members
 from scopt.frontend.model.fixed_cells import named_cells
 from scopt.frontend.model.local_pointers import LocalPointers, without_local_pointers
 from scopt.frontend.model.narrow_divisions import with_narrow_divisions
@@ -52,6 +53,7 @@ from scopt.frontend.normalize.shared_origins import hoist_origins
 from scopt.frontend.normalize.stage_loops import with_stage_loops
 from scopt.frontend.normalize.statement_counts import MAX_STATEMENTS, counted
 from scopt.frontend.normalize.sums_apart import with_sums_apart
+from scopt.frontend.normalize.tree_rewriting import number
 from scopt.frontend.normalize.values_in_front import with_values_in_front
 from scopt.frontend.normalize.whole_runs import with_whole_runs
 from scopt.frontend.syntax.liveness import may_be_read_after
@@ -102,7 +104,7 @@ class RegionNames(Struct, frozen=True, eq=False):
     required: tuple[str, ...] = ()
     distances: tuple[tuple[Any, int], ...] = ()
     exchanged: ExchangedPointers = ExchangedPointers(())
-    numbers: Mapping[str, int] = {}
+    numbers: Mapping[str, Any] = {}
     blocks: frozenset[Any] = frozenset()
 
     def in_blocks(self) -> RegionNames:
@@ -221,6 +223,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     if not cells and (found or not same_items(before, items)):  # what is computed from members is computed from names
         members.items = substituted_locals(members.items, given())
     _take_rows(tu, symbols, behind)
+    copies = with_copied_members(members, facts_of(tu, region.function))
     members.items = distinct(with_chosen_distances(members.items, replace(types, scope=symbols)))
     places = _places_and_products(members, region)
     hoisted = (*exchanged.rows, *tables, *stages.values, *sizes, *found, *cells, *behind, *places)
@@ -233,7 +236,8 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = whole_structures(items, Types(symbols, tu.structs), local_names)
-    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, exchanged, numbers)
+    values = {name: number(value) for name, value in numbers.items()}
+    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, exchanged, {**values, **copies})
     return RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted).in_blocks()
 
 
