@@ -53,7 +53,6 @@ from scopt.frontend.normalize.shared_origins import hoist_origins
 from scopt.frontend.normalize.stage_loops import with_stage_loops
 from scopt.frontend.normalize.statement_counts import MAX_STATEMENTS, counted
 from scopt.frontend.normalize.sums_apart import with_sums_apart
-from scopt.frontend.normalize.tree_rewriting import number
 from scopt.frontend.normalize.values_in_front import with_values_in_front
 from scopt.frontend.normalize.whole_runs import with_whole_runs
 from scopt.frontend.syntax.liveness import may_be_read_after
@@ -236,8 +235,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = whole_structures(items, Types(symbols, tu.structs), local_names)
-    values = {name: number(value) for name, value in numbers.items()}
-    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, exchanged, {**values, **copies})
+    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, exchanged, numbers | copies)
     return RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted).in_blocks()
 
 
