@@ -44,17 +44,22 @@ class Copied(Struct, eq=False):
 
     def exposed(self, statement: Statement, access: Access) -> isl.UnionSet:
         """The instances whose value isn't computed in their part. An instance writes one cell of an array, so that a
-        flow dependence from a write of the cell that this reference reads is the reference's own."""
+        flow dependence from a write of the cell that this reference reads is the reference's own. What writes perhaps
+        leaves what was there."""
         flows = self.inside(
             union_of_maps(
                 d.relation for d in self.deps.select("flow") if d.array == access.array and d.sink == statement.name
             )
         )
         writes = union_of_maps(
-            a.relation for s in self.scop.statements for a in s.accesses if a.array == access.array and a.is_write
+            a.relation for s in self.scop.statements for a in s.accesses if a.array == access.array and self.sets(a)
         )
         same_cell = writes.apply_range(isl.UnionMap.from_map(access.relation.reverse()))
         return isl.UnionSet.from_set(access.relation.domain()).subtract(flows.intersect(same_cell).range())
+
+    def sets(self, access: Access) -> bool:
+        """Whether nothing is left of what was in a cell before."""
+        return access.kind == "write" or (access.kind == "may-write" and self.scop.arrays[access.array].private)
 
     def needed(self, statement: Statement, access: Access) -> isl.UnionSet:
         """The instances whose value is used outside of their part, or never overwritten."""

@@ -15,6 +15,7 @@ from scopt.frontend.extraction.whole_structures import whole_structures
 from scopt.frontend.model.affine import NotAffine
 from scopt.frontend.model.choice_variables import with_choice_variables
 from scopt.frontend.model.chosen_pointers import with_chosen_pointers
+from scopt.frontend.model.copied_members import with_copied_members
 from scopt.frontend.model.fixed_cells import named_cells
 from scopt.frontend.model.local_pointers import LocalPointers, without_local_pointers
 from scopt.frontend.model.narrow_divisions import with_narrow_divisions
@@ -102,7 +103,7 @@ class RegionNames(Struct, frozen=True, eq=False):
     required: tuple[str, ...] = ()
     distances: tuple[tuple[Any, int], ...] = ()
     exchanged: ExchangedPointers = ExchangedPointers(())
-    numbers: Mapping[str, int] = {}
+    numbers: Mapping[str, Any] = {}
     blocks: frozenset[Any] = frozenset()
 
     def in_blocks(self) -> RegionNames:
@@ -221,6 +222,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     if not cells and (found or not same_items(before, items)):  # what is computed from members is computed from names
         members.items = substituted_locals(members.items, given())
     _take_rows(tu, symbols, behind)
+    copies = with_copied_members(members, facts_of(tu, region.function))
     members.items = distinct(with_chosen_distances(members.items, replace(types, scope=symbols)))
     places = _places_and_products(members, region)
     hoisted = (*exchanged.rows, *tables, *stages.values, *sizes, *found, *cells, *behind, *places)
@@ -233,7 +235,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = whole_structures(items, Types(symbols, tu.structs), local_names)
-    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, exchanged, numbers)
+    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, exchanged, numbers | copies)
     return RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted).in_blocks()
 
 

@@ -99,11 +99,11 @@ class RegionWalk(Struct, frozen=True, eq=False):
         return tree
 
     def require_numbers(self, known: isl.Set) -> None:
-        """Take for granted that what stands for numbers of iterations does. Raises Refusal."""
+        """Take for granted that what stands for numbers of iterations, or for members, does. Raises Refusal."""
         scope = self.affine.scope(known, ())
         numbers = ((name, "!=", value) for name, value in self.names.numbers.items())
-        for name, op, value in (*((name, "<", 0) for name in self.names.required), *numbers):
-            if not scope.assume(condition(ir.BinaryOp(op, ir.ID(name), ir.Constant("int", str(value))), scope)):
+        for name, op, value in (*((name, "<", ir.Constant("int", "0")) for name in self.names.required), *numbers):
+            if not scope.assume(condition(ir.BinaryOp(op, ir.ID(name), value), scope)):
                 raise self.names.refuse("loop.step", "the loop's step is not a constant", self.names.items[0])
 
     def sequence(self, items: Iterable[Any], place: Place) -> Tree | None:

@@ -195,8 +195,9 @@ def _stride_lists(subscripts: Sequence[Subscript]) -> Iterator[list[Stride]]:
         last = chain[-1].factor if chain else strides[-1].factor if strides else constant
         if last % constant == 0 and (chain or not strides or last != 1):
             chain.append(Stride(constant, ()))
-    if chain:
-        yield [*strides, *chain, Stride(1, ())]
+    # Some loops go through the rows of a record one by one, others through all of its cells: records are rows then.
+    for length in range(len(chain), 0, -1):
+        yield [*strides, *chain[:length], Stride(1, ())]
     if strides:
         yield [*strides, Stride(1, ())]
         if any(stride.factor != 1 for stride in strides):

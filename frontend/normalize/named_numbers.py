@@ -16,15 +16,16 @@ from scopt.ir.ctypes import Symbol
 from scopt.ir.walks import used_names, walk
 
 
-def with_named_numbers(items: Iterable[Any], symbols: Mapping[str, Symbol]) -> tuple[tuple[Any, ...], dict[str, int]]:
+def with_named_numbers(items: Iterable[Any], symbols: Mapping[str, Symbol]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The statements of a region with numbers in the place of such variables, and what these have to be. symbols: what
     names mean around the region."""
     items = tuple(items)
     declared = [node for node in walk(*items) if isinstance(node, ir.Decl)]
     lengths = {name for one in declared for name in _length_names(one)} - {one.name for one in declared}
-    values = {name: value for name in sorted(lengths) if (value := _value(symbols.get(name), symbols)) is not None}
+    found = {name: _value(symbols.get(name), symbols) for name in sorted(lengths)}
+    values = {name: number(value) for name, value in found.items() if value is not None}
     for name, value in values.items():
-        items = tuple(substituted(item, name, number(value)) for item in items)
+        items = tuple(substituted(item, name, value) for item in items)
     return items, values
 
 

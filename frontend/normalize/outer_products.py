@@ -1,8 +1,9 @@
-"""Variables that hold products from in front of a region, as ``int size = h * w;``, where subscripts multiply by them.
+"""Variables that hold products from in front of a region, as ``int size = h * w;``, where subscripts have them.
 
-``a[t * size + y * w + x]`` has cells ``a[t][y][x]`` once the product stands there; of `size` alone nobody knows how it
-goes together with `w`. Only variables whose declaration gives them their one value count, of factors that have one,
-too: then the product has that value wherever the variable is known.
+``a[t * size + y * w + x]`` has cells ``a[t][y][x]`` once the product stands there, and ``a[y * w + x - size]`` is the
+row `h` rows above; of `size` alone nobody knows how it goes together with `w`. Only variables whose declaration gives
+them their one value count, of factors that have one, too: then the product has that value wherever the variable is
+known.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ def with_outer_products(
     items = tuple(items)
     strides = frozenset(_strides(items))
     heads = frozenset(name for node in walk(*items) if isinstance(node, ir.For) for name in _head(node))
-    wanted = strides - heads - inside
+    wanted = frozenset(name for one in _subscripts(items) for name in names_of(one)) - heads - inside if strides else ()
     if not wanted or facts.hidden_jumps or facts.entered:
         return items
-    outer = _Outer(facts.function, symbols, inside)
+    outer = OuterVariables(facts.function, symbols, inside)
     found: dict[str, Any] = {}
     for name in sorted(wanted):
         product = outer.product(name)
@@ -50,7 +51,7 @@ def with_outer_products(
 _LEAST = 32
 
 
-class _Outer(Struct, frozen=True, eq=False):
+class OuterVariables(Struct, frozen=True, eq=False):
     """The variables of the function around a region."""
 
     function: Any

@@ -50,7 +50,7 @@ def as_batch(band: Band, rows: Rows, member: int) -> Rows | None:
     """The rows as problems of batches, that stand inside of all other members; None if they are no small ones, or need
     no buffers."""
     others = [k for k in range(band.width) if k != member]
-    if not set(others) <= set(band.coincident) or not rows.places.buffers or rows.places.apart or rows.places.scalars:
+    if not set(others) <= set(band.coincident) or not rows.places.buffers or rows.places.apart:
         return None
     cells = [row_cells(one) for one in rows.places.buffers]
     if any(one is None for one in cells) or sum(prod(one or ()) for one in cells) > BATCH_CELLS:
@@ -76,7 +76,8 @@ def gain_of_batch(band: Band, rows: Rows, lanes: int) -> float:
             return 0.0
         divisions, busy = long_operations(body), max(arithmetic(body), 1.0) / machine.fma_per_cycle
         alone += count * (busy + divisions * DIVISION_ALONE)
-        together += count * (busy / lanes + divisions * DIVISION_LANE)
+        kept = sum(one.is_write and one.array in rows.places.scalars for one in scop.statement(name).accesses)
+        together += count * ((busy + kept) / lanes + divisions * DIVISION_LANE)  # lanes of scalars are stored each time
     for buffer in rows.places.buffers:
         kinds = {a.is_write for name in names for a in scop.statement(name).accesses if a.array == buffer.array}
         together += prod(row_cells(buffer) or ()) * len(kinds) * BATCH_COPY

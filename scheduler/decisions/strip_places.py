@@ -20,6 +20,7 @@ from scopt.poly.data_moves import data_moves
 from scopt.poly.isl_utils import sets_of, walk
 from scopt.poly.linear import subscript_moves, subscript_rows
 from scopt.poly.pair_classes import Agreement
+from scopt.poly.sure_cells import surely_touched
 from scopt.scheduler.decisions.strip_references import moves_of, row_iterator, row_subscript, runs_along
 from scopt.scheduler.decisions.strip_trees import outside
 
@@ -146,7 +147,7 @@ class Keeper(Struct, frozen=True, eq=False, dict=True):
         offsets: set[tuple[int, int]] = set()
         for statement, access in uses:
             place = row_subscript(array, access, *shift[statement.name])
-            if place is None or not (array.private or always_evaluated(statement.body, access.node)):
+            if place is None or not (array.private or self.is_there(statement, access)):
                 return None  # a private array's cells are never copied in
             offsets.add(place)
         dimensions = {dimension for dimension, _ in offsets}
@@ -158,6 +159,13 @@ class Keeper(Struct, frozen=True, eq=False, dict=True):
             return None
         dimension, first = dimensions.pop(), min(offset for _, offset in offsets)
         return RowBuffer(array.name, dimension, first, max(offset for _, offset in offsets) - first, sizes)
+
+    def is_there(self, statement: Statement, access: Access) -> bool:
+        """Whether copies may touch the cells of a reference: no condition decides about it, or something else is sure
+        to read them, or to write those that it writes."""
+        if access.kind != "may-write" and always_evaluated(statement.body, access.node):
+            return True
+        return surely_touched(self.scop, statement, access, written=access.is_write)
 
 
 def _shifted_moves(

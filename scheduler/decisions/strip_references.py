@@ -166,12 +166,7 @@ def row_subscript(array: Array, access: Access, iterator: int, shift: int) -> tu
     node: ir.Node | None = access.node
     for _ in range(array.rank):
         node = node.name if isinstance(node, ir.ArrayRef) else None
-    if (
-        not isinstance(node, ir.ID)
-        or access.kind == "may-write"
-        or len(rows) != array.rank
-        or any(row is None for row in rows)
-    ):
+    if not isinstance(node, ir.ID) or len(rows) != array.rank or any(row is None for row in rows):
         return None
     moving = [k for k, row in enumerate(rows) if row is not None and row[iterator]]
     if len(moving) != 1:

@@ -179,18 +179,16 @@ class Buffer(Struct, eq=False):
         return self.text.worked_out(("complete", part), lambda: self._is_complete(part))
 
     def _is_complete(self, part: Part) -> bool:
-        copied = part.copied_in
         for use in part.uses:
-            if not use.reads:
+            if not use.reads or covers(part.copied_in, use.held):
                 continue
-            if covers(copied, use.held):
-                continue
-            rest = isl.UnionMap.from_map(use.sure).subtract_range(copied).domain().intersect(self.reading(use))
-            strict = self.text.deps.select("flow")
+            outside = isl.UnionMap.from_map(use.sure).subtract_range(part.copied_in)
+            rest, strict = outside.domain().intersect(self.reading(use)), self.text.deps.select("flow")
             if rest.is_empty():
                 continue
             own = self.own_flows(part, use, strict)
-            if not rest.subtract(own.range()).is_empty() or self.comes_from_elsewhere(part, use, rest, own):
+            sure = self.own_flows(part, use, strict, sure=True).range()
+            if not rest.subtract(sure).is_empty() or self.comes_from_elsewhere(part, use, rest, own):
                 return False
         return True
 
@@ -210,12 +208,15 @@ class Buffer(Struct, eq=False):
         reads = (accesses[k].relation for k in use.moved.accesses if accesses[k].kind == "read")
         return union_of_sets(relation.domain() for relation in reads)
 
-    def own_flows(self, part: Part, use: Use, flows: Sequence[Dependence]) -> isl.UnionMap:
-        """``{ W[…] -> S[…] }``: the writes that a use gets its value from, in the same slot and epoch."""
+    def own_flows(self, part: Part, use: Use, flows: Sequence[Dependence], *, sure: bool = False) -> isl.UnionMap:
+        """``{ W[…] -> S[…] }``: the writes that a use gets its value from, in the same slot and epoch. sure: but for
+        those that may leave what was there, which a private array has nothing of."""
         found = []
+        sure = sure and not self.is_private(str(use.content.get_tuple_name(OUT)))
         for _, flow in flows_by_array(self.text, use.carrier.statement, use.moved.accesses, flows):
             for writer in part.uses:
-                if writer.writes and writer.carrier.statement == flow.get_tuple_name(IN) and same_content(writer, use):
+                counts = writer.writes and not (sure and self.may_keep(writer))
+                if counts and writer.carrier.statement == flow.get_tuple_name(IN) and same_content(writer, use):
                     found.append(flow.intersect(same_key(writer.sure, use.sure)))
         return union_of_maps(found)
 

@@ -208,3 +208,20 @@ def test_volatile_structures_are_refused() -> None:
     with pytest.raises(Refusal) as caught:
         scop_of_function("int n, volatile vec *p", "for (int i = 0; i < n; i++) p[i].x = 1;", marked=True)
     assert caught.value.remark.id == "access.volatile"
+
+
+ROWS = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) s->data[i * s->n + j] = s->data[(i + 1) * s->n + j];"
+
+
+def test_copies_of_members_take_their_place() -> None:
+    scop = scop_of_function("grid *s", f"int n = s->n; {ROWS}")
+    assert "const int s_n = s->n;" in scop.prologue
+    assert scop.arrays["s_data"].rank == 2
+    assert scop.guard is not None
+    assert "s_n = n" in str(scop.guard.parameters)
+
+
+@pytest.mark.parametrize("before", ["long n = s->n;", "int n = s->n; s->n = 2;", "int n = P[0].y;"])
+def test_other_variables_are_no_copies(before: str) -> None:
+    scop = scop_of_function("grid *s", f"{before} {ROWS}")
+    assert scop.guard is None or "s_n = n" not in str(scop.guard.parameters)

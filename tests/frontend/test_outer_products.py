@@ -33,6 +33,7 @@ void k(int f, int h, int w, double *restrict a, double *restrict b) {{
         ("int size = w * h;", f"{COPY} {{ int p = t * size + y * w + x; a[p] = b[p + size]; }}"),
         ("const long size = (long)h * w;", PLANES),
         ("int row = w, size = h * w;", PLANES),
+        ("int size = h * w;", f"{COPY} a[(t * h + y) * w + x] = b[(t * h + y) * w + x + size];"),
     ],
 )
 def test_planes_are_planes_of_rows(before: str, body: str) -> None:

@@ -31,3 +31,45 @@ void products(int n, double x[restrict n][5], double y[restrict n][5])
     }
 #pragma endscop
 }
+
+/* What a problem keeps in scalars has lanes, too, and conditions on these choose; one loop goes through the rows of a
+ * record, another through the whole of it. */
+void likelihoods(int n, double p[restrict 4][4], double q[restrict 4][4], double *restrict l, double *restrict r,
+                 double *restrict y, double *restrict best)
+{
+#pragma scop
+    for (int s = 0; s < n; s++) {
+        double most = 0;
+        for (int c = 0; c < 4; c++)
+            for (int i = 0; i < 4; i++) {
+                double a = 0, b = 0;
+                for (int j = 0; j < 4; j++) {
+                    a += p[i][j] * l[(s * 4 + c) * 4 + j];
+                    b += q[i][j] * r[(s * 4 + c) * 4 + j];
+                }
+                y[(s * 4 + c) * 4 + i] = a * b;
+                if (a * b > most)
+                    most = a * b;
+            }
+        for (int k = 0; k < 16; k++)
+            y[s * 16 + k] /= most;
+        best[s] = most;
+    }
+#pragma endscop
+}
+
+/* What a condition may leave as it was has to be copied to lanes. */
+void marks(int n, double x[restrict n][16], double y[restrict n][16], double c[restrict n], double w[restrict 16][16])
+{
+#pragma scop
+    for (int s = 0; s < n; s++)
+        for (int k = 0; k < 16; k++) {
+            double a = 0;
+            if (c[s] > 0.5)
+                x[s][k] = 1;
+            for (int j = 0; j < 16; j++)
+                a += w[k][j] * y[s][j];
+            x[s][k] += a;
+        }
+#pragma endscop
+}
