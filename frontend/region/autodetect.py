@@ -8,8 +8,8 @@ bisection.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import islpy as isl
 from msgspec import Struct, field
@@ -43,12 +43,26 @@ MAX_DEPTH = 8
 MAX_NODES = 10_000
 
 
+Place: TypeAlias = tuple[Any, int, int]
+
+
+def place_of(region: Region) -> Place:
+    """The block that a region's statements stand in, the first one, and the one behind the last."""
+    return region.parent, region.first, region.stop
+
+
 class Detected(Struct, frozen=True, eq=False):
     """regions: unmarked regions that can be extracted, in the order of the file. remarks: why loops around or beside
-    them can't be, and on ``#pragma scopt`` that belong neither to them nor to marked regions."""
+    them can't be, and on ``#pragma scopt`` that belong neither to them nor to marked regions. scops: what was extracted
+    of the regions, by their places, as in `Search`."""
 
     regions: tuple[Region, ...]
     remarks: tuple[Remark, ...]
+    scops: Mapping[Place, Scop] = {}
+
+    def scop(self, region: Region) -> Scop | None:
+        """The SCoP of a region, if it doesn't depend on what was found out about the region later."""
+        return None if region.pragmas.used else self.scops.get(place_of(region))
 
 
 def detect(
@@ -68,7 +82,8 @@ def detect(
     regions = tuple(region for candidate in find_autodetected(tu) for region in search.within(candidate))
     regions = tuple(with_directives(region, tu.directives, tu.file) for region in regions)
     regions = with_surroundings(tu, regions)
-    return Detected(regions, (*search.remarks, *misplaced(tu.directives, (*tu.regions, *regions))))
+    told = (*search.remarks, *misplaced(tu.directives, (*tu.regions, *regions)))
+    return Detected(regions, told, search.scops)
 
 
 def detect_inside(
@@ -84,7 +99,8 @@ def detect_inside(
 
 class Search(Struct, frozen=True):
     """Looks into candidates. reassociate: sums may be computed in another order. exchanging, promised: as in `Region`,
-    of what is found. remarks: why what was looked into is no SCoP as a whole."""
+    of what is found. remarks: why what was looked into is no SCoP as a whole. known: what `refused` has answered, by
+    places; scops: what it has extracted where that was None."""
 
     tu: TranslationUnit
     assume_apart: bool = False
@@ -93,6 +109,8 @@ class Search(Struct, frozen=True):
     exchanging: bool = True
     promised: frozenset[str] = frozenset()
     remarks: list[Remark] = field(default_factory=list)
+    known: dict[Place, Remark | None] = field(default_factory=dict)
+    scops: dict[Place, Scop] = field(default_factory=dict)
 
     def within(self, region: Region) -> Iterator[Region]:
         """The maximal SCoPs of a candidate, which may be itself."""
@@ -194,6 +212,13 @@ class Search(Struct, frozen=True):
 
     def refused(self, region: Region) -> Remark | None:
         """Why a region can't be extracted; None if it can."""
+        place = place_of(region)
+        if place not in self.known:
+            self.known[place] = self.obstacle(region)
+        return self.known[place]
+
+    def obstacle(self, region: Region) -> Remark | None:
+        """The same, found out."""
         too_many = _too_many_statements(region.items)
         if too_large := _too_large(region.items):
             return _large(region, too_large)
@@ -208,7 +233,10 @@ class Search(Struct, frozen=True):
                 blocks = frozenset(one.name for one in scop.statements if isinstance(one.body, ir.Compound))
                 if too_many and without_gain(scop, blocks) is not None:
                     return _large(region, too_many)
-                return sequential(region.location) if self.slows(region, scop) else None
+                if self.slows(region, scop):
+                    return sequential(region.location)
+                self.scops[place_of(region)] = scop
+                return None
         except Refusal as refusal:
             return refusal.remark
         except isl.Error:
