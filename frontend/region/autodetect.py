@@ -22,6 +22,7 @@ from scopt.frontend.normalize.counting_loops import has_loop, is_counting
 from scopt.frontend.normalize.statement_counts import MAX_STATEMENTS, SET_VARIABLES, counted
 from scopt.frontend.normalize.whole_runs import with_whole_runs
 from scopt.frontend.region.constant_stages import written_out
+from scopt.frontend.region.in_sight import in_sight
 from scopt.frontend.region.placement import misplaced, with_directives
 from scopt.frontend.region.regions import find_autodetected, region_of, runs_in, statement_extent
 from scopt.frontend.region.surroundings import with_surroundings
@@ -224,6 +225,8 @@ class Search(Struct, frozen=True):
             return _large(region, too_large)
         if too_many and not self.fits_in_blocks(region):
             return _large(region, too_many)
+        if (seen := in_sight(self.tu, region)) is not None:
+            return seen
         try:
             with operation_limit(MAX_OPERATIONS):
                 scop, whole = extract_whole(self.tu, region, "candidate", assume_apart=self.assume_apart)
