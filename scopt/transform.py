@@ -152,7 +152,8 @@ def _analysed(
             fixed = checked_tree(scop, deps, given.schedule) if given.schedule is not None else None
         guide = guidance(scop, deps.strict(), options, number)
         meant = (decider, form.apart, form.in_order, form.tables, form.work, form.lanes, form.own, form.threads)
-        about = (guide, fixed, judged, sized, clock, watch, form.carried, *meant, form.shared)
+        cells = None if decider.is_open else forms.cells(form)
+        about = (guide, fixed, judged, sized, clock, watch, form.carried, *meant, form.shared, cells)
         return _outcome(Work(scop, deps, region, options, *about))
 
     try:

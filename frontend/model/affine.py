@@ -77,18 +77,14 @@ class Scope(Struct, frozen=True, eq=False):
         return replace(self, domain=self.domain.intersect(condition))
 
 
+@lru_cache(maxsize=1 << 12)
 def type_range(name: str, ctype: CType) -> isl.Set:
     """Parameter set: the values that a variable of this type can hold;
     the universe for 64 bits, whose limits only slow isl down."""
-    return _range(name, ctype.bits, bool(ctype.signed))
-
-
-@lru_cache(maxsize=1 << 12)
-def _range(name: str, bits: int, signed: bool) -> isl.Set:
-    if bits == 0 or (bits >= 64 and signed):
+    if ctype.bits == 0 or (ctype.bits >= 64 and ctype.signed):
         return universe_params()
-    low = -(1 << (bits - 1)) if signed else 0
-    high = (1 << (bits - 1 if signed else bits)) - 1
+    low = -(1 << (ctype.bits - 1)) if ctype.signed else 0
+    high = (1 << (ctype.bits - 1 if ctype.signed else ctype.bits)) - 1
     return isl.Set(f"[{name}] -> {{ : {low} <= {name} <= {high} }}")
 
 
