@@ -143,10 +143,11 @@ def _keep_whole(root: Node) -> None:
     todo = [root]
     while todo:
         node = todo[-1]
-        known = [getattr(part, "_whole", None) for part in node.parts]
+        known: list[tuple[Node, ...] | None] = [getattr(part, "_whole", None) for part in node.parts]
         if None in known:
             todo.extend(part for part, one in zip(node.parts, known, strict=True) if one is None)
             continue
         todo.pop()
-        few = all(known) and sum(map(len, known)) < MOST_KEPT
-        object.__setattr__(node, "_whole", (node, *chain.from_iterable(known)) if few else ())
+        below = [one for one in known if one]
+        few = len(below) == len(known) and sum(map(len, below)) < MOST_KEPT
+        object.__setattr__(node, "_whole", (node, *chain.from_iterable(below)) if few else ())
