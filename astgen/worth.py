@@ -194,9 +194,10 @@ def never_holds(scop: Scop, condition: Condition) -> bool:
         coefficients, constant = linear(factor)
         for name, coefficient in coefficients.items():
             value = most.get(name.name) if isinstance(name, Name) else None
-            if value is None or coefficient < 0:
+            if value is None:
                 return False
-            constant += coefficient * value
+            # what is subtracted is where a loop begins: in front of no array
+            constant += coefficient * (value if coefficient > 0 else min(value, 0))
         total *= max(constant, 0)
     return total <= product[1]
 

@@ -17,7 +17,7 @@ from scopt.astgen.rewrite_setting import Setting
 from scopt.astgen.worth import NotWorth, Simpler, check_source
 from scopt.check.program import check_program
 from scopt.diagnostics import InputError, Remark, ScoptError
-from scopt.form_work import LeftAlone, NotCarried, Work, brings
+from scopt.form_work import LeftAlone, NotCarried, Work, brings, may_pay
 from scopt.frontend.region.surroundings import words_beside
 from scopt.frontend.syntax.unit import Region
 from scopt.ir.decisions import Alternative, Decision
@@ -153,7 +153,7 @@ def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
             decider.check_all_asked()
         if _is_free(work, options) and not work.in_order:
             marked = without_mixed_loops(scop, marked)
-        if not brings(work, marked):
+        if not (brings(work, marked) and may_pay(work, marked)):
             raise NotCarried
     if _may_be_taken_apart(work, options) and not is_tiled_in_time(scop, marked):
         raise LeftAlone(exchanging(scop))

@@ -21,6 +21,7 @@ from scopt.scheduler.decisions.decider import Decider
 from scopt.scheduler.influence.guidance import Guidance
 from scopt.scheduler.passes.vector_share import in_threads, in_vectors, running_together
 from scopt.stage_clock import Clock
+from scopt.tell.gains import gains
 from scopt.tell.reordered import reducible
 
 
@@ -32,6 +33,14 @@ class LeftAlone(Exception):
         self.remark = remark
 
 
+class Cells(Struct, frozen=True):
+    """What cells in place of scalars are for. kernels: for functions of the text's own alone, not for vector loops.
+    changed: the statements that have some."""
+
+    kernels: bool
+    changed: frozenset[str]
+
+
 class Work(Struct, frozen=True, eq=False):
     """What is to be done about a SCoP. guide: the user's wishes. fixed: the user's schedule tree, if there is one.
 
@@ -40,8 +49,9 @@ class Work(Struct, frozen=True, eq=False):
     scalars that the SCoP has for rows beside each other alone; apart: arrays that it has for rows that are independent
     of each other alone; in_order: the schedule is its own; tables: arrays that it has for threads' copies alone; lanes:
     the statements that it is for, which have to be in vector loops; own: local arrays that it has for threads alone;
-    threads: the statements that have to be in parallel loops; shared: they do nearly all of the work. decider: who
-    decides, with what was decided before. schedules: what schedulers have answered, or raised, by options.
+    threads: the statements that have to be in parallel loops; shared: they do nearly all of the work; cells: what it
+    has cells for. decider: who decides, with what was decided before. schedules: what
+    schedulers have answered, or raised, by options.
     """
 
     scop: Scop
@@ -64,6 +74,7 @@ class Work(Struct, frozen=True, eq=False):
     own: frozenset[str] = frozenset()
     threads: frozenset[str] = frozenset()
     shared: bool = False
+    cells: Cells | None = None
     schedules: list[tuple[Options, ScheduleResult | Exception]] = field(default_factory=list)
 
     def left(self, remark: Remark) -> LeftAlone:
@@ -100,6 +111,19 @@ def brings(work: Work, marked: MarkedSchedule) -> bool:
         and work.threads <= in_threads(marked)
         and _is_apart(work, marked)
     )
+
+
+def may_pay(work: Work, marked: MarkedSchedule) -> bool:
+    """Whether functions of the text's own, or vector loops, may come of a schedule with cells in place of scalars, if
+    it has some."""
+    cells = work.cells
+    if cells is None:
+        return True
+    rows = any(loop.jammed or loop.beside for loop in marked.loops.values())
+    if rows or marked.tilings or marked.packed or marked.strips:
+        return True
+    loops = () if cells.kernels else gains(work.scop, work.region, marked)
+    return any("vector" in one.got and (not cells.changed or one.statements & cells.changed) for one in loops)
 
 
 def _is_apart(work: Work, marked: MarkedSchedule) -> bool:

@@ -76,7 +76,7 @@ def _optimize(source: bytes | str, options: Options, file: str) -> Result:
     tu = parse(data, file, options)
     timings = {"parse": time.perf_counter() - started}
     found = _detected(tu, options) if options.autodetect else None
-    unmarked = with_names(tu, found.regions, options) if found is not None else ()
+    unmarked = with_names(tu, found.regions, options, found.scop) if found is not None else ()
     regions = [*(Placed(tu, region) for region in tu.regions), *unmarked]
     check_influence_file(options, len(regions))
     given = _wanted(options, len(regions))
@@ -172,7 +172,8 @@ def _transformed(
     left = end - started
     if left < options.budget or (not options.budget and left < math.inf):
         options = replace(options, budget=left)
-    outcome = yield from in_time(lambda chosen: transform(tu, region, number, chosen, given[number]), region, options)
+    wanted = replace(given[number], scop=placed.scop)
+    outcome = yield from in_time(lambda chosen: transform(tu, region, number, chosen, wanted), region, options)
     seconds = time.perf_counter() - started
     if not isinstance(outcome, Failed):
         if outcome.value.error:

@@ -14,7 +14,7 @@ from scopt.astgen.emit.math_functions import is_math_declaration
 from scopt.astgen.generation import Watch
 from scopt.attempts import given_up_remark
 from scopt.diagnostics import InputError, Remark
-from scopt.form_work import NotCarried
+from scopt.form_work import Cells, NotCarried
 from scopt.frontend.syntax.unit import Region
 from scopt.ir.decisions import Alternative
 from scopt.ir.scop import Dependences, Scop
@@ -94,7 +94,8 @@ AtWork = Callable[[Form, Decider], Outcome]
 
 class Forms(Struct, frozen=True, eq=False):
     """The forms of one region. scop, deps: as they were read. fixed: there is a schedule of the user's, which may be
-    one of the statements as they are. started: of `time.process_time`. shown: what `is_shown` has found out."""
+    one of the statements as they are. started: of `time.process_time`. shown: what `is_shown` has found out; sums:
+    `is_for_sums`."""
 
     region: Region
     scop: Scop
@@ -105,6 +106,7 @@ class Forms(Struct, frozen=True, eq=False):
     watch: Watch
     started: float = field(default_factory=time.process_time)
     shown: list[tuple[Form, bool]] = field(default_factory=list)
+    sums: list[tuple[Form, bool]] = field(default_factory=list)
 
     def outcome(self, at_work: AtWork, decider: Decider) -> Outcome:
         """Of the form that is taken. Raises InputError."""
@@ -298,9 +300,10 @@ class Forms(Struct, frozen=True, eq=False):
                 outcome = at_work(form, decider)
             except (InputError, NotCarried) as error:
                 # wishes, and schedules, may be those of the statements as they are
-                if form.made is None or (form.name in (CELLS, SIDE) and not self.fixed):
+                wishes = isinstance(error, InputError)
+                if form.made is None or (wishes and form.name in (CELLS, SIDE) and not self.fixed):
                     raise
-                kept = kept or (form.name in (CELLS, SIDE) and isinstance(error, InputError))
+                kept = kept or (form.name in (CELLS, SIDE) and wishes)
                 continue
             if self.gains(form, outcome):
                 outcome = self.finished(form, outcome)
@@ -315,19 +318,35 @@ class Forms(Struct, frozen=True, eq=False):
             return True
         if form.name not in (CELLS, SIDE):
             return outcome.text is not None and self.is_shown(form)
-        given_up = self.scop.arrays.keys() - form.scop.arrays.keys()
-        changed = {one.name for one in self.scop.statements if any(a.array in given_up for a in one.accesses)}
+        changed = self.changed(form)
         vectors = [gain for gain in outcome.gains if "vector" in gain.got]
         lanes = outcome.jammed or any(not changed or gain.statements & changed for gain in vectors)
         kernels = not all(map(is_math_declaration, outcome.definitions))
         # new arrays are for kernels alone
         return kernels or (lanes and not form.made.extents and (form.name == SIDE or self.is_for_sums(form)))
 
+    def cells(self, form: Form) -> Cells | None:
+        """What a form has to bring before it is generated, as `gains` has it; None where that isn't known. (What tests
+        the program is functions, too.)"""
+        tests = form.scop.guard is not None and bool(form.scop.guard.tests)
+        if form.name != CELLS or form.made is None or tests or self.options.count_guards:
+            return None
+        return Cells(bool(form.made.extents) or not self.is_for_sums(form), self.changed(form))
+
+    def changed(self, form: Form) -> frozenset[str]:
+        """The statements that use what a form has given up."""
+        given_up = self.scop.arrays.keys() - form.scop.arrays.keys()
+        return frozenset(one.name for one in self.scop.statements if any(a.array in given_up for a in one.accesses))
+
     def is_for_sums(self, cells: Form) -> bool:
         """Whether all cells are such that sums run side by side: others are for kernels alone, and may keep rows from
         running together."""
-        made = side_scop(self.scop, self.deps, self.options)
-        return made is not None and same_statements(made.scop, cells.scop)
+        known = next((found for one, found in self.sums if one is cells), None)
+        if known is None:
+            made = side_scop(self.scop, self.deps, self.options)
+            known = made is not None and same_statements(made.scop, cells.scop)
+            self.sums.append((cells, known))
+        return known
 
     def is_shown(self, form: Form) -> bool:
         """Whether a form is shown to be the same computation, where that is asked for; found out once."""

@@ -60,10 +60,11 @@ INFLUENCED_SCHEDULER = "pluto"
 
 
 class Wanted(Struct, frozen=True):
-    """What the user gives for one region: its schedule, decisions about it."""
+    """What the user gives for one region: its schedule, decisions about it. scop: what was extracted of it before."""
 
     schedule: ScheduleDocument | None = None
     decisions: DecisionDocument | None = None
+    scop: Scop | None = None
 
     @property
     def some(self) -> bool:
@@ -151,12 +152,15 @@ def _analysed(
             fixed = checked_tree(scop, deps, given.schedule) if given.schedule is not None else None
         guide = guidance(scop, deps.strict(), options, number)
         meant = (decider, form.apart, form.in_order, form.tables, form.work, form.lanes, form.own, form.threads)
-        about = (guide, fixed, judged, sized, clock, watch, form.carried, *meant, form.shared)
+        cells = None if decider.is_open else forms.cells(form)
+        about = (guide, fixed, judged, sized, clock, watch, form.carried, *meant, form.shared, cells)
         return _outcome(Work(scop, deps, region, options, *about))
 
     try:
         with clock("extract"):
-            scop = extract(tu, region, f"scop{number}", assume_apart=options.assume_apart)
+            name = f"scop{number}"
+            known = replace(given.scop, name=name) if given.scop is not None else None
+            scop = known or extract(tu, region, name, assume_apart=options.assume_apart)
         if scop.exchanged and len(scop.statements) > MOST_STATEMENTS and not asked:
             return Outcome(None, remarks=(exchanging(scop),), seconds=clock.seconds, exchanging=True)
         with clock("dependences"):

@@ -21,6 +21,12 @@ from scopt.ir.scop import AccessKind, Array, CType
 _NOT_A_NUMBER = ("__builtin_nan", "__builtin_nanf", "__builtin_nanl")
 
 
+def unknown_call(name: str, place: Location) -> Refusal:
+    """The refusal of a function's call."""
+    message, hint = f"the call of '{name}' may have side effects", "declare it with __attribute__((const))"
+    return Refusal("call.unknown", message, place, f"{hint} if it only computes a value from its arguments")
+
+
 class RawAccess(Struct, frozen=True, eq=False):
     """An access before it is tied to a statement:
     `subscripts` is a parameter-space relation ``[i, n] -> { A[a, b] : … }``."""
@@ -80,12 +86,7 @@ class Names(Struct, frozen=True, eq=False):
         name = call.name.name if isinstance(call.name, ir.ID) else "<expression>"
         purity = self.purity.get(name) or ("const" if name in VALUE_FUNCTIONS and name not in self.defined else None)
         if purity is None:
-            raise self.refuse(
-                "call.unknown",
-                f"the call of '{name}' may have side effects",
-                call,
-                "declare it with __attribute__((const)) if it only computes a value from its arguments",
-            )
+            raise unknown_call(name, self.location(call))
         for argument in call.args.exprs if call.args else []:
             if isinstance(argument, ir.Constant) and argument.type == "string" and name not in _NOT_A_NUMBER:
                 raise self.refuse("call.pointer", f"a pointer is passed to '{name}'", argument)

@@ -8,6 +8,7 @@ evaluated: it proves that a division truncates as a floor division does, or that
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import islpy as isl
@@ -76,6 +77,7 @@ class Scope(Struct, frozen=True, eq=False):
         return replace(self, domain=self.domain.intersect(condition))
 
 
+@lru_cache(maxsize=1 << 12)
 def type_range(name: str, ctype: CType) -> isl.Set:
     """Parameter set: the values that a variable of this type can hold;
     the universe for 64 bits, whose limits only slow isl down."""

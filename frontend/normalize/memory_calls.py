@@ -28,8 +28,8 @@ from scopt.ir.printing import CPrinter
 from scopt.ir.walks import mapped, walk
 
 _BYTE, _INT_BITS = 8, 32
-_LIBRARY = ("memset", "memcpy", "memmove", "bzero")
-MEMORY_CALLS = {f"{prefix}{name}": name for prefix in ("", "__builtin_") for name in _LIBRARY}
+LIBRARY = ("memset", "memcpy", "memmove", "bzero")
+MEMORY_CALLS = {f"{prefix}{name}": name for prefix in ("", "__builtin_") for name in LIBRARY}
 _MEMORY = (ir.ArrayRef, ir.StructRef)
 _CELLS = (ir.ArrayRef, ir.UnaryOp, ir.FuncCall)
 

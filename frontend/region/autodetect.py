@@ -8,8 +8,8 @@ bisection.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import islpy as isl
 from msgspec import Struct, field
@@ -22,6 +22,7 @@ from scopt.frontend.normalize.counting_loops import has_loop, is_counting
 from scopt.frontend.normalize.statement_counts import MAX_STATEMENTS, SET_VARIABLES, counted
 from scopt.frontend.normalize.whole_runs import with_whole_runs
 from scopt.frontend.region.constant_stages import written_out
+from scopt.frontend.region.in_sight import in_sight
 from scopt.frontend.region.placement import misplaced, with_directives
 from scopt.frontend.region.regions import find_autodetected, region_of, runs_in, statement_extent
 from scopt.frontend.region.surroundings import with_surroundings
@@ -44,12 +45,26 @@ MAX_DEPTH = 8
 MAX_NODES = 10_000
 
 
+Place: TypeAlias = tuple[Any, int, int]
+
+
+def place_of(region: Region) -> Place:
+    """The block that a region's statements stand in, the first one, and the one behind the last."""
+    return region.parent, region.first, region.stop
+
+
 class Detected(Struct, frozen=True, eq=False):
     """regions: unmarked regions that can be extracted, in the order of the file. remarks: why loops around or beside
-    them can't be, and on ``#pragma scopt`` that belong neither to them nor to marked regions."""
+    them can't be, and on ``#pragma scopt`` that belong neither to them nor to marked regions. scops: what was extracted
+    of the regions, by their places, as in `Search`."""
 
     regions: tuple[Region, ...]
     remarks: tuple[Remark, ...]
+    scops: Mapping[Place, Scop] = {}
+
+    def scop(self, region: Region) -> Scop | None:
+        """The SCoP of a region, if it doesn't depend on what was found out about the region later."""
+        return None if region.pragmas.used else self.scops.get(place_of(region))
 
 
 def detect(
@@ -69,7 +84,8 @@ def detect(
     found, remarks = _searched(search, tuple(find_autodetected(tu)))
     regions = tuple(with_directives(region, tu.directives, tu.file) for region in found)
     regions = with_surroundings(tu, regions)
-    return Detected(regions, (*remarks, *misplaced(tu.directives, (*tu.regions, *regions))))
+    told = (*remarks, *misplaced(tu.directives, (*tu.regions, *regions)))
+    return Detected(regions, told, search.scops)
 
 
 def _searched(search: Search, candidates: Sequence[Region]) -> tuple[list[Region], list[Remark]]:
@@ -100,7 +116,8 @@ def detect_inside(
 
 class Search(Struct, frozen=True):
     """Looks into candidates. reassociate: sums may be computed in another order. exchanging, promised: as in `Region`,
-    of what is found. remarks: why what was looked into is no SCoP as a whole."""
+    of what is found. remarks: why what was looked into is no SCoP as a whole. known: what `refused` has answered, by
+    places; scops: what it has extracted where that was None."""
 
     tu: TranslationUnit
     assume_apart: bool = False
@@ -109,6 +126,8 @@ class Search(Struct, frozen=True):
     exchanging: bool = True
     promised: frozenset[str] = frozenset()
     remarks: list[Remark] = field(default_factory=list)
+    known: dict[Place, Remark | None] = field(default_factory=dict)
+    scops: dict[Place, Scop] = field(default_factory=dict)
 
     def within(self, region: Region) -> Iterator[Region]:
         """The maximal SCoPs of a candidate, which may be itself."""
@@ -210,11 +229,20 @@ class Search(Struct, frozen=True):
 
     def refused(self, region: Region) -> Remark | None:
         """Why a region can't be extracted; None if it can."""
+        place = place_of(region)
+        if place not in self.known:
+            self.known[place] = self.obstacle(region)
+        return self.known[place]
+
+    def obstacle(self, region: Region) -> Remark | None:
+        """The same, found out."""
         too_many = _too_many_statements(region.items)
         if too_large := _too_large(region.items):
             return _large(region, too_large)
         if too_many and not self.fits_in_blocks(region):
             return _large(region, too_many)
+        if (seen := in_sight(self.tu, region)) is not None:
+            return seen
         try:
             with operation_limit(MAX_OPERATIONS):
                 scop, whole = extract_whole(self.tu, region, "candidate", assume_apart=self.assume_apart)
@@ -224,7 +252,10 @@ class Search(Struct, frozen=True):
                 blocks = frozenset(one.name for one in scop.statements if isinstance(one.body, ir.Compound))
                 if too_many and without_gain(scop, blocks) is not None:
                     return _large(region, too_many)
-                return sequential(region.location) if self.slows(region, scop) else None
+                if self.slows(region, scop):
+                    return sequential(region.location)
+                self.scops[place_of(region)] = scop
+                return None
         except Refusal as refusal:
             return refusal.remark
         except isl.Error:

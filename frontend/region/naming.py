@@ -6,7 +6,7 @@ the macros undefined inside the regions, as it is at once with marked ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import islpy as isl
@@ -25,6 +25,7 @@ from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import Directives
 from scopt.frontend.text.macros import reachable_words
 from scopt.frontend.text.preprocessed import RegionMacros
+from scopt.ir.scop import Scop
 from scopt.ir.walks import walk
 from scopt.options import Options
 from scopt.poly.isl_utils import operation_limit
@@ -35,22 +36,29 @@ MAX_NAMES = 6
 
 class Placed(Struct, frozen=True, eq=False):
     """A region and the translation unit that it's a part of. expanded: the same one with the values of its integer
-    macros in place of names."""
+    macros in place of names. scop: what was extracted of it, if that was done before."""
 
     tu: TranslationUnit
     region: Region
     expanded: Placed | None = None
+    scop: Scop | None = None
 
 
-def with_names(tu: TranslationUnit, regions: Sequence[Region], options: Options) -> list[Placed]:
-    """The unmarked regions of a translation unit, in which integer macros are identifiers where they can be."""
+def with_names(
+    tu: TranslationUnit,
+    regions: Sequence[Region],
+    options: Options,
+    extracted: Callable[[Region], Scop | None] = lambda region: None,
+) -> list[Placed]:
+    """The unmarked regions of a translation unit, in which integer macros are identifiers where they can be. extracted:
+    what is known of one without names."""
     asked = [region for region in regions if region.baked and not region.directives]
     named = _parsed_again(tu, asked, options) if asked else None
     if named is None:
-        return [Placed(tu, region) for region in regions]
+        return [Placed(tu, region, scop=extracted(region)) for region in regions]
     found = {macros.start: macros for macros in named.preprocessed.regions if not macros.marked}
     finder = _Counterparts(tu, named, options.eager)
-    return [_placed(tu, region, found.get(region.start), finder) for region in regions]
+    return [_placed(Placed(tu, one, scop=extracted(one)), found.get(one.start), finder) for one in regions]
 
 
 def _parsed_again(tu: TranslationUnit, regions: Sequence[Region], options: Options) -> TranslationUnit | None:
@@ -60,11 +68,12 @@ def _parsed_again(tu: TranslationUnit, regions: Sequence[Region], options: Optio
         return None  # the file is C: then it's a use of macros that nobody has thought of
 
 
-def _placed(tu: TranslationUnit, region: Region, macros: RegionMacros | None, finder: _Counterparts) -> Placed:
+def _placed(placed: Placed, macros: RegionMacros | None, finder: _Counterparts) -> Placed:
+    tu, region = placed.tu, placed.region
     if macros is None:
-        return Placed(tu, region)
+        return placed
     # A macro may have another value at the end of the file.
-    expanded = Placed(tu, replace(region, baked={**macros.baked, **macros.symbolic}))
+    expanded = replace(placed, region=replace(region, baked={**macros.baked, **macros.symbolic}))
     counterpart = finder.of(region) if macros.symbolic else None
     if counterpart is None or choosing_macros(tu, region) & reachable_words(macros.symbolic, macros.defined):
         return expanded
@@ -95,7 +104,7 @@ def with_value(placed: Placed, options: Options) -> Placed | None:
         symbolic = {other: hint for other, hint in region.symbolic.items() if other != name}
         chosen = replace(with_number(region, name, value), symbolic=symbolic, baked={**region.baked, name: value})
         if _is_scop(placed.tu, replace(chosen, pragmas=Directives()), options):
-            return replace(placed, region=chosen)
+            return replace(placed, region=chosen, scop=None)
     return None
 
 

@@ -18,6 +18,10 @@ from scopt.ir.walks import walk
 STEPS = ("++", "--", "p++", "p--")
 # What the parser gets in the place of code that C has no words for, such as assembler: called with its words.
 OPAQUE = "__scopt_opaque"
+# What does nothing itself.
+_STATEMENTS = (ir.Compound, ir.For, ir.While, ir.DoWhile, ir.If)
+# What a variable can get another value by.
+_CHANGING = (ir.Decl, ir.Assignment, ir.UnaryOp, ir.FuncCall)
 
 
 class Effects(Struct, frozen=True):
@@ -54,10 +58,14 @@ class Effects(Struct, frozen=True):
         return self.assigned | self.declared
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 14)
 def effects(*nodes: Any) -> Effects:
     """What the nodes do, None among them nothing. (Nodes don't change, and each rewrite asks again of those that it
     leaves alone.)"""
+    if len(nodes) != 1:
+        return _together([effects(node) for node in nodes if node is not None])
+    if isinstance(nodes[0], _STATEMENTS):
+        return _together([effects(part) for part in nodes[0].parts])
     found = _Found()
     for node in walk(*nodes):
         found.add(node)
@@ -71,6 +79,21 @@ def effects(*nodes: Any) -> Effects:
         frozenset(found.called),
         found.opaque,
         found.unnamed,
+    )
+
+
+def _together(parts: list[Effects]) -> Effects:
+    """What several nodes do that stand beside each other."""
+    return Effects(
+        frozenset[str]().union(*(one.assigned for one in parts)),
+        frozenset[str]().union(*(one.declared for one in parts)),
+        frozenset[str]().union(*(one.through for one in parts)),
+        frozenset[str]().union(*(one.passed for one in parts)),
+        frozenset[str]().union(*(one.read for one in parts)),
+        frozenset[str]().union(*(one.taken for one in parts)),
+        frozenset[str]().union(*(one.called for one in parts)),
+        any(one.opaque for one in parts),
+        any(one.unnamed for one in parts),
     )
 
 
@@ -90,6 +113,8 @@ def changes_of(name: str, *nodes: Any) -> int:
     """In how many places a variable gets another value: itself, not what it points to or consists of."""
     count = 0
     for node in walk(*nodes):
+        if not isinstance(node, _CHANGING):
+            continue
         count += bool(isinstance(node, ir.Decl) and node.name == name) or assigns(node, name)
     return count
 
@@ -97,7 +122,9 @@ def changes_of(name: str, *nodes: Any) -> int:
 def assigns(node: Any, name: str) -> bool:
     """Whether a node itself may give a variable another value."""
     lvalue = target(node)
-    return (isinstance(lvalue, ir.ID) and bool(lvalue.name == name)) or name in _words(node)
+    if isinstance(lvalue, ir.ID) and lvalue.name == name:
+        return True
+    return isinstance(node, ir.FuncCall) and name in _words(node)
 
 
 def opaque_words(node: Any) -> list[str] | None:

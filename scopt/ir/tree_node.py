@@ -11,6 +11,7 @@ place, or None.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from msgspec import Struct
@@ -18,6 +19,10 @@ from msgspec import Struct
 Child: TypeAlias = Any
 Nodes: TypeAlias = Any
 Words: TypeAlias = Any
+
+
+# Nodes of a tree up to which they are kept in their order: that takes each node once for each one above it.
+MOST_KEPT = 500
 
 
 class Coord(Struct, frozen=True, eq=False):
@@ -40,7 +45,7 @@ class _NodeType(type):
 
     def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> _NodeType:
         kinds: dict[str, str] = body.get("__annotations__", {}) if bases else {}
-        body["__slots__"] = (*kinds, "coord", "_found") if bases else ()
+        body["__slots__"] = (*kinds, "coord", "_found", "_whole") if bases else ()
         body["fields"] = body["__match_args__"] = tuple(kinds)
         body["attr_names"] = tuple(field for field, kind in kinds.items() if kind not in ("Child", "Nodes"))
         body["part_names"] = tuple(
@@ -68,6 +73,7 @@ class Node(metaclass=_NodeType):
     if TYPE_CHECKING:
         coord: Coord | None
         _found: tuple[Node, ...]
+        _whole: tuple[Node, ...]
 
         # Most functions know from the context what a node is.
         def __getattr__(self, name: str) -> Any: ...
@@ -103,6 +109,18 @@ class Node(metaclass=_NodeType):
             object.__setattr__(self, "_found", tuple(child for _, child in self.children()))
             return self._found
 
+    @property
+    def whole(self) -> tuple[Node, ...]:
+        """This node and all below it, in the order of the source, parents first; empty for more than `MOST_KEPT`.
+
+        Each rewrite looks through trees that the ones before it have mostly left alone.
+        """
+        try:
+            return self._whole
+        except AttributeError:
+            _keep_whole(self)
+            return self._whole
+
     def children(self) -> tuple[tuple[str, Node], ...]:
         """The nodes in this one, in the order of the fields, with their roles: the names of their fields."""
         found: list[tuple[str, Node]] = []
@@ -118,3 +136,18 @@ class Node(metaclass=_NodeType):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{field}={getattr(self, field)!r}' for field in self.fields)})"
+
+
+def _keep_whole(root: Node) -> None:
+    """Have nodes know what is below them. (Long sums are deep trees: no recursion.)"""
+    todo = [root]
+    while todo:
+        node = todo[-1]
+        known: list[tuple[Node, ...] | None] = [getattr(part, "_whole", None) for part in node.parts]
+        if None in known:
+            todo.extend(part for part, one in zip(node.parts, known, strict=True) if one is None)
+            continue
+        todo.pop()
+        below = [one for one in known if one]
+        few = len(below) == len(known) and sum(map(len, below)) < MOST_KEPT
+        object.__setattr__(node, "_whole", (node, *chain.from_iterable(below)) if few else ())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, TypeVar
 
 from scopt.ir import nodes
@@ -24,8 +25,11 @@ def walk(*roots: Node | None) -> Iterator[Any]:
     todo = [root for root in reversed(roots) if root is not None]
     while todo:
         node = todo.pop()
-        yield node
-        todo.extend(reversed(node.parts))
+        if whole := node.whole:
+            yield from whole
+        else:
+            yield node
+            todo.extend(reversed(node.parts))
 
 
 def used_names(*roots: Node | None) -> Iterator[str]:
@@ -44,20 +48,22 @@ def changed(node: NodeT, **fields: Any) -> NodeT:
 
 def mapped(node: NodeT, change: Change) -> NodeT:
     """The node with `change(child)` in the place of each child; the node itself if these are the same."""
-    fields: dict[str, Any] = {}
+    parts = node.parts
+    made = [change(part) for part in parts]
+    for one, part in zip(made, parts, strict=True):
+        if one is not part:
+            return _with_parts(node, made)
+    return node
+
+
+def _with_parts(node: NodeT, parts: Iterable[Any]) -> NodeT:
+    """The node with others in the place of its children, as many and in the same order."""
+    left, fields = iter(parts), dict[str, Any]()
     for field, several in node.part_names:
         value = getattr(node, field)
-        if value is None:
-            continue
-        if not several:
-            made = change(value)
-            if made is not value:
-                fields[field] = made
-            continue
-        items = tuple(map(change, value))
-        if not same_items(items, value):
-            fields[field] = items
-    return changed(node, **fields) if fields else node
+        if value is not None:
+            fields[field] = tuple(islice(left, len(value))) if several else next(left)
+    return changed(node, **fields)
 
 
 def replaced(root: Any, change: Change) -> Any:
@@ -65,13 +71,23 @@ def replaced(root: Any, change: Change) -> Any:
     the others: what is put in isn't looked at."""
     if root is None:
         return None
-    made = change(root)
-    return made if made is not root else mapped(root, lambda child: replaced(child, change))
+
+    def inner(node: Any) -> Any:
+        made = change(node)
+        return made if made is not node or not node.parts else mapped(node, inner)
+
+    return inner(root)
 
 
 def rebuilt(root: Any, change: Change) -> Any:
     """The tree with `change(node)` in the place of each node, which already has the others' in its place."""
-    return None if root is None else change(mapped(root, lambda child: rebuilt(child, change)))
+    if root is None:
+        return None
+
+    def inner(node: Any) -> Any:
+        return change(mapped(node, inner) if node.parts else node)
+
+    return inner(root)
 
 
 def rewritten(root: NodeT, change: Callable[[Any, Any], Any], become: dict[Node, Node]) -> NodeT:

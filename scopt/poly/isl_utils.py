@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import islpy as isl
@@ -15,11 +16,13 @@ OUT = isl.dim_type.out
 DIV = isl.dim_type.div
 
 
+@lru_cache(maxsize=1 << 10)
 def param_pw_aff(name: str) -> isl.PwAff:
     """The parameter `name` as a function on the parameter domain: ``[name] -> { [(name)] }``."""
     return isl.PwAff(f"[{name}] -> {{ [({name})] }}")
 
 
+@lru_cache(maxsize=1 << 10)
 def constant_pw_aff(value: int) -> isl.PwAff:
     """A constant on the parameter domain: ``{ [(value)] }``."""
     return isl.PwAff(f"{{ [({value})] }}")

@@ -87,7 +87,8 @@ def width(item: Item) -> int:
         case Hold(body=body):
             return sum(map(width, body.items))
         case If(then=then, otherwise=otherwise):
-            return max(sum(map(width, block.items)) for block in (then, otherwise or then))
+            taken = sum(map(width, then.items))
+            return taken if otherwise is None else max(taken, sum(map(width, otherwise.items)))
 
 
 def branches(item: If, position: int) -> list[tuple[Block, int]]:

@@ -39,10 +39,10 @@ class Gain(Struct, frozen=True):
     statements: frozenset[str] = frozenset()
 
 
-def gains(scop: Scop, region: Region, marked: MarkedSchedule, nest: LoopNest) -> tuple[Gain, ...]:
+def gains(scop: Scop, region: Region, marked: MarkedSchedule, nest: LoopNest | None = None) -> tuple[Gain, ...]:
     """The loops of the region in textual order, those without statements left out.
-    A register tile counts as a vector loop."""
-    emitted, scheduled = _emitted(nest.body), _scheduled(marked)
+    A register tile counts as a vector loop. nest: None where it isn't known yet: what loops get at most."""
+    emitted, scheduled = frozenset(WHAT) if nest is None else _emitted(nest.body), _scheduled(marked)
     loops = list(_loops(region.function))
     found = []
     for loop in _first_level(region.items):

@@ -12,7 +12,9 @@ import pytest
 from scopt import ir
 from scopt.frontend.extract import extract
 from scopt.frontend.region.autodetect import detect
+from scopt.frontend.region.in_sight import in_sight
 from scopt.frontend.region.parse import parse
+from scopt.frontend.region.regions import region_of
 from scopt.frontend.syntax.unit import Region
 from scopt.options import Options
 from scopt.pipeline import optimize
@@ -219,3 +221,22 @@ def test_searches_beside_a_count_run_in_threads() -> None:
   for (int j = 0; j < n; j++) { if (j == i) continue; if (A[j] > B[i]) { at = j; break; } }
   if (at >= 0) hits++; } return hits; }"""
     assert b"reduction(+: hits)" in optimized(body).text
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("a[i] = i; puts(0);", "call.unknown"),
+        ("a[i] = i; if (n > 9) return;", "control.return"),
+        ("a[i] = i; if (0) puts(0);", ""),
+    ],
+)
+def test_what_keeps_a_loop_from_being_one_is_in_sight(body: str, reason: str) -> None:
+    source = f"int puts(const char *); void f(int n, double *a) {{ for (int i = 0; i < n; i++) {{ {body} }} }}"
+    tu = parse(source.encode(), "in.c", Options())
+    loop = next(item for item in tu.user_functions[0].body.block_items if isinstance(item, ir.For))
+    block = tu.user_functions[0].body
+    whole = region_of(tu, tu.user_functions[0], block, position := block.block_items.index(loop), position + 1)
+    assert whole is not None
+    seen = in_sight(tu, whole)
+    assert (seen.id if seen is not None else "") == reason

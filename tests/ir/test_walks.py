@@ -168,3 +168,10 @@ def test_substitution(node: ir.Node, value: ir.Node) -> None:
     expected = [other for use in uses for other in (used_names(value) if use == "a" else [use])]
     assert list(used_names(made)) == expected
     assert (made is node) == ("a" not in uses)
+
+
+def test_long_trees_are_walked_in_their_order() -> None:
+    count = 2000  # more nodes than a tree keeps in order
+    tree = expression(" + ".join(f"x{k}" for k in range(count)))
+    assert [*used_names(tree)] == [f"x{k}" for k in range(count)] == [*used_names(tree)]
+    assert sum(1 for _ in walk(tree)) == 2 * count - 1

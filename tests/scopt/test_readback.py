@@ -28,7 +28,7 @@ from scopt.ir.nest import (
 from scopt.ir.nest_walks import items, map_block
 from scopt.ir.scop import Scop
 from scopt.poly.isl_utils import sets_of
-from scopt.poly.readback import check_coverage, nest_to_schedule
+from scopt.poly.readback import check_coverage, nest_to_schedule, width
 from tests.astgen.scops import S, dates, loops, make_scop, trace
 
 IT, N = Name("i"), Name("n")
@@ -200,3 +200,10 @@ def test_a_remainder_of_unknown_sign_is_refused_but_where_it_is_compared_with_ze
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(InternalError, match="unknown name 'k'"):
         nest_to_schedule(LINE, line(Call("S0", (Name("k"),)), lower=Const(0), upper=LAST))
+
+
+def test_tests_in_many_tests_are_measured_once() -> None:
+    inside = Block((CALL,))
+    for _ in range(60):
+        inside = Block((If(Compare(IT, ">=", Const(0)), inside),))
+    assert width(inside.items[0]) == 1
