@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.decided import decides
 from scopt.astgen.emit.names import names_in_use
+from scopt.astgen.passes.body_uses import Body, Use, held_in, moves, recurs, with_held
 from scopt.astgen.passes.chains import is_unrolled
 from scopt.astgen.passes.held_across import hold_across
 from scopt.astgen.passes.lookups_apart import looks_up_apart
@@ -50,27 +51,6 @@ def hold_cells(scop: Scop, nest: LoopNest) -> LoopNest:
     space = NestSpace.of(scop, nest)
     held = LoopNest(_Holder(scop, space, taken).block(nest.body, space.outside()))
     return hold_across(scop, held)
-
-
-class _Use(Struct, frozen=True):
-    """A reference: the position of its call in the body, and of the access in the statement."""
-
-    call: int
-    access: int
-    write: bool
-
-
-class _Body(Struct):
-    """The references of a loop's body by cell. maybe: cells that a condition on data decides about writing. unknown:
-    arrays with references that aren't understood. written: that the body may write. unsure: cells that might not be
-    there, as far as a reference says that only a condition makes; sure: those of references that none decides about."""
-
-    uses: dict[Cell, list[_Use]] = field(default_factory=dict)
-    maybe: set[Cell] = field(default_factory=set)
-    unknown: set[str] = field(default_factory=set)
-    written: set[str] = field(default_factory=set)
-    unsure: set[Cell] = field(default_factory=set)
-    sure: set[Cell] = field(default_factory=set)
 
 
 class _Holder(Struct, frozen=True, eq=False):
@@ -188,20 +168,20 @@ class _Holder(Struct, frozen=True, eq=False):
             if not helps and self.comes_back(loop, cell, body):
                 helps = any(use.write for use in uses) or len(back) < MOST_BACK
                 back.append(cell)
-            if not helps and not (by_record and _recurs(loop, cell, uses, changed)):
+            if not helps and not (by_record and recurs(loop, cell, uses, changed)):
                 continue
-            moves = _moves(loop, cell)
-            if moves and branching and not loop.mark.jammed:
+            moving = moves(loop, cell)
+            if moving and branching and not loop.mark.jammed:
                 continue  # gcc: extremes beside sums of columns take 1.2 times as long (0.6 times in jammed rows)
-            if self.holdable(cell, body, inner, filled=moves):
-                (each if moves else whole).append(cell)
+            if self.holdable(cell, body, inner, filled=moving):
+                (each if moving else whole).append(cell)
         if loop.mark.simd and not (loop.mark.jammed or reduced) and len(whole) > MOST_SPREAD:
             whole = []
         if by_record:
             each.sort(key=by_address)
         fresh = self.fresh_names([*whole, *each])
-        held = [_cell(cell, next(fresh), body.uses[cell]) for cell in (*whole, *each)]
-        calls = _with_held(calls, held, body)
+        held = [held_in(cell, next(fresh), body.uses[cell]) for cell in (*whole, *each)]
+        calls = with_held(calls, held, body)
         inside = Block(calls) if not each else Block((Hold(tuple(held[len(whole) :]), Block(calls)),))
         made = (
             self.reducing(replace(loop, body=inside), calls, held[: len(whole)])
@@ -215,20 +195,20 @@ class _Holder(Struct, frozen=True, eq=False):
             return outer
         return If(some_iteration(self.space, loop, context), Block((outer,)))
 
-    def mixes(self, loop: For, body: _Body, stored: Sequence[Cell]) -> bool:
+    def mixes(self, loop: For, body: Body, stored: Sequence[Cell]) -> bool:
         """Whether an iteration writes a record, and reads cells of its own after it has written some."""
-        uses = [use for cell, some in body.uses.items() if _moves(loop, cell) for use in some]
+        uses = [use for cell, some in body.uses.items() if moves(loop, cell) for use in some]
         first = min((use.call for use in uses if use.write), default=len(uses))
         last = max((use.call for use in uses if not use.write), default=-1)
         return first < last and bool(records(self.scop, loop.iterator, stored))
 
-    def helps(self, loop: For, cell: Cell, uses: Sequence[_Use], changed: bool) -> bool:
+    def helps(self, loop: For, cell: Cell, uses: Sequence[Use], changed: bool) -> bool:
         """Whether a variable would be better than the cell. changed: the body writes what might be the cell, as far as
         compilers see."""
         written = any(use.write for use in uses)
         if any(one.whole and one.array == cell[0] for one in loop.mark.reductions):
             return False
-        if _moves(loop, cell):
+        if moves(loop, cell):
             if loop.mark.simd and not loop.mark.jammed:  # compilers keep stores between which others may read
                 return len({use.call for use in uses if use.write}) > 1
             return loop.mark.jammed and written and len({use.call for use in uses}) > 1
@@ -238,16 +218,16 @@ class _Holder(Struct, frozen=True, eq=False):
             return not (loop.mark.simd or loop.mark.parallel)
         return loop.mark.jammed or changed or (loop.mark.simd and sums_narrow_cells(self.scop, calls(loop.body)))
 
-    def decides(self, loop: For, cell: Cell, uses: Sequence[_Use], calls: Sequence[Call]) -> bool:
+    def decides(self, loop: For, cell: Cell, uses: Sequence[Use], calls: Sequence[Call]) -> bool:
         access = self.scop.statement(calls[uses[0].call].statement).accesses[uses[0].access]
-        return loop.mark.simd and not (_moves(loop, cell) or access.is_write) and decides(self.scop, loop, access)
+        return loop.mark.simd and not (moves(loop, cell) or access.is_write) and decides(self.scop, loop, access)
 
-    def comes_again(self, loop: For, cell: Cell, calls: Sequence[Call], body: _Body) -> bool:
+    def comes_again(self, loop: For, cell: Cell, calls: Sequence[Call], body: Body) -> bool:
         """Whether a vector loop reads a cell behind a store that might change it, as far as types tell, and again in
         its next iteration, before any: clang hands such values on from iteration to iteration, and makes no vectors
         then."""
         uses = body.uses[cell]
-        if not loop.mark.simd or not _moves(loop, cell) or any(use.write for use in uses):
+        if not loop.mark.simd or not moves(loop, cell) or any(use.write for use in uses):
             return False
         stores = [
             number
@@ -264,11 +244,11 @@ class _Holder(Struct, frozen=True, eq=False):
             for (array, subscripts), others in body.uses.items()
         )
 
-    def comes_back(self, loop: For, cell: Cell, body: _Body) -> bool:
+    def comes_back(self, loop: For, cell: Cell, body: Body) -> bool:
         """Whether an iteration of a vector loop reads a cell again, which it has read or stored, behind another store
         that might change it, as far as types tell: compilers load what they know (and vectors just stored across two
         lines are waited for), and of loops told to carry nothing they make no second form with arrays apart."""
-        if not loop.mark.simd or loop.mark.jammed or not _moves(loop, cell):
+        if not loop.mark.simd or loop.mark.jammed or not moves(loop, cell):
             return False
         first = min(use.call for use in body.uses[cell])
         last = max((use.call for use in body.uses[cell] if not use.write), default=0)
@@ -289,11 +269,11 @@ class _Holder(Struct, frozen=True, eq=False):
             for other in others
         )
 
-    def uses(self, calls: Sequence[Call], *, branches: bool) -> _Body | None:
+    def uses(self, calls: Sequence[Call], *, branches: bool) -> Body | None:
         """All references of the calls; None if some aren't known, or aren't always made: but for `branches` on data
         (masks in vectors, which wait for all operands; a chain, which waits for its store; one by one, what is read
         again costs nothing)."""
-        body = _Body()
+        body = Body()
         for number, call in enumerate(calls):
             statement = self.scop.statement(call.statement)
             if _jumps(statement.body, branches=branches) or not statement.accesses:  # in buffers, which nobody knows
@@ -314,7 +294,7 @@ class _Holder(Struct, frozen=True, eq=False):
                     body.maybe.add((access.array, where))
                 else:
                     cell = (access.array, subscripts)
-                    body.uses.setdefault(cell, []).append(_Use(number, position, access.is_write))
+                    body.uses.setdefault(cell, []).append(Use(number, position, access.is_write))
                     if unsure or access.kind != "may-write":
                         (body.unsure if unsure else body.sure).add(cell)
         return body
@@ -330,7 +310,7 @@ class _Holder(Struct, frozen=True, eq=False):
         """The cell of a reference, over the nest's iterators; None if it isn't one, given by linear subscripts."""
         return subscripts_of(self.scop, access, call.args)
 
-    def holdable(self, cell: Cell, body: _Body, inner: Context, *, filled: bool) -> bool:
+    def holdable(self, cell: Cell, body: Body, inner: Context, *, filled: bool) -> bool:
         """Whether a variable may stand for the cell: no other reference of the body touches it,
         at any iteration if it doesn't move. filled: also if it is written first, so that its value isn't needed."""
         array = self.scop.arrays[cell[0]]
@@ -373,30 +353,6 @@ def _alike(one: CType, other: CType) -> bool:
     if one.bits == 8 or other.bits == 8:
         return True
     return (one.bits, one.floating, one.integer) == (other.bits, other.floating, other.integer)
-
-
-def _moves(loop: For, cell: Cell) -> bool:
-    return any(loop.iterator in names(subscript) for subscript in cell[1])
-
-
-def _recurs(loop: For, cell: Cell, uses: Sequence[_Use], changed: bool) -> bool:
-    """Whether several statements of an iteration use a cell of its own, which they write or, as far as compilers see,
-    may change."""
-    several = _moves(loop, cell) and len({use.call for use in uses}) > 1
-    return several and (changed or any(use.write for use in uses))
-
-
-def _cell(cell: Cell, name: str, uses: Sequence[_Use]) -> Held:
-    return Held(name, cell[0], cell[1], any(use.write for use in uses))
-
-
-def _with_held(calls: Sequence[Call], held: Sequence[Held], body: _Body) -> tuple[Call, ...]:
-    """The calls with the names of the cells that they refer to."""
-    pairs: list[list[tuple[int, str]]] = [[] for _ in calls]
-    for one in held:
-        for use in body.uses[one.array, one.subscripts]:
-            pairs[use.call].append((use.access, one.name))
-    return tuple(replace(call, held=tuple(sorted(some))) for call, some in zip(calls, pairs, strict=True))
 
 
 def _jumps(node: ir.Node, *, branches: bool) -> bool:
