@@ -27,6 +27,7 @@ from scopt.astgen.emit.known_divisors import knows_divisors
 from scopt.astgen.emit.loop_hints import for_both, leaves_roots, not_unrolled, plain_hints
 from scopt.astgen.emit.loop_work import is_tile_loop, last_iteration
 from scopt.astgen.emit.narrow_texts import narrow_declarations, stands_twice, two_widths
+from scopt.astgen.emit.own_loops import is_uneven
 from scopt.astgen.emit.strip_texts import in_strips
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, subtract
@@ -47,7 +48,6 @@ from scopt.ir.nest import (
 )
 from scopt.ir.nest_walks import Item, calls, declared, items
 from scopt.ir.scop import CType, Scop
-from scopt.machine.costs import takes_its_time
 
 # Variables with initializers that share a declaration.
 _DECLARED_A_LINE = 4
@@ -298,13 +298,13 @@ def length_of(loop: For) -> float:
     return distance.value if isinstance(distance, Const) else inf
 
 
-def _takes_its_time(scop: Scop, item: Item) -> bool:
+def _takes_its_time(scop: Scop, item: Item, *, again: bool) -> bool:
     """Whether data say how long something in a loop takes."""
     match item:
         case For():
             return bool(decided_by(scop, item, frozenset()))
         case Call():
-            return takes_its_time(scop.statement(item.statement).body)
+            return is_uneven(scop, item.statement, again=again)
     return False
 
 
@@ -338,7 +338,7 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
     if mark.parallel and (copied := sorted(copyable(scop, loop) & set(re.findall(r"[A-Za-z_]\w*", text)))):
         words.append(f"firstprivate({', '.join(copied)})")
     words += [f"reduction({operator}: {', '.join(names)})" for operator, names in reduced_names(scop, mark).items()]
-    uneven = mark.parallel and any(_takes_its_time(scop, item) for item in items(loop.body))
+    uneven = mark.parallel and any(_takes_its_time(scop, item, again=mark.again) for item in items(loop.body))
     if mark.parallel and uneven and not mark.coarse and not is_tile_loop(loop):
         words.append("schedule(guided)")  # each instance takes as long as its data say
     elif mark.parallel and not mark.coarse and not imbalanced(loop):

@@ -28,6 +28,8 @@ from scopt.machine.costs import (
 )
 
 _HARDLY = 64
+# Iterations, so many of which are worth a fork, are short: fetching them takes time beside them (chosen).
+_LIGHT = 64
 
 
 def add_work_guards(
@@ -113,7 +115,8 @@ class _Guards(Struct, frozen=True):
             case For() if item.mark.parallel:
                 share, factors = self.forks(item)
                 factors = tuple(rough(factor, self.parameters) for factor in factors)
-                inner = replace(item, body=_unmark(item.body, item.mark.simd))
+                mark = replace(item.mark, again=self.again and _is_light(item, share, factors))
+                inner = replace(item, mark=mark, body=_unmark(item.body, item.mark.simd))
                 if factors:
                     return replace(inner, work=exceeds(factors, rounded(1 / share)))
                 return replace(inner, mark=without_threads(item.mark)) if share < 1 else inner
@@ -135,6 +138,12 @@ class _Guards(Struct, frozen=True):
         anew = any(call.statement in self.threads.anew for call in calls(loop.body))
         quick = weight / work_again(cost, anew=anew)
         return (min(plain / cost, quick), factors) if factors == others else (plain / cost, others)
+
+
+def _is_light(loop: For, share: Fraction, factors: tuple[Expr, ...]) -> bool:
+    """Whether many of a loop's iterations take as long as a fork, as far as that is known of one."""
+    trips, own = _own_trips(loop)
+    return factors == own and share * _LIGHT <= trips
 
 
 def _unmark(block: Block, simd: bool) -> Block:

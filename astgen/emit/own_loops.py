@@ -13,8 +13,9 @@ from scopt.ir.expr import plus, subtract, weighted
 from scopt.ir.nest import Const, Expr, Name
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.trip_counts import iterations
+from scopt.ir.walks import walk
 from scopt.machine import Machine
-from scopt.machine.costs import instance_cost, least_instance
+from scopt.machine.costs import instance_cost, least_instance, takes_its_time
 
 
 class OwnLoop(Struct, frozen=True):
@@ -39,6 +40,38 @@ def own_loops(scop: Scop, machine: Machine) -> dict[str, OwnLoop]:
         if loops:
             found[statement.name] = max(loops, key=lambda one: one.cost)
     return found
+
+
+def is_uneven(scop: Scop, name: str, *, again: bool) -> bool:
+    """Whether threads had better fetch iterations of a loop with this statement than have their shares of them, since
+    data say how long an instance takes.
+
+    again: they come to the loop again and again, for short iterations. Where an instance has all of its loops or none,
+      shares hardly differ then, and each thread finds its rows in its own cache; fetching takes longer than it saves.
+    """
+    body = scop.statement(name).body
+    return takes_its_time(body) and not (again and _counts(body, {one.spelling for one in scop.parameters}))
+
+
+def _counts(body: ir.Node, fixed: set[str]) -> bool:
+    """Whether all loops in a statement run as often as names say that never change, each time."""
+    for node in walk(body):
+        match node:
+            case ir.While() | ir.DoWhile() | ir.Break() | ir.Goto() | ir.Return():
+                return False
+            case ir.For(
+                init=ir.DeclList(decls=[ir.Decl(name=name)]) | ir.Assignment(lvalue=ir.ID(name=name)),
+                cond=ir.BinaryOp(left=ir.ID(name=other)),
+            ) if name == other:
+                parts = [part for part in (node.init, node.cond, node.next) if part is not None]
+                if any(isinstance(one, ir.ArrayRef | ir.FuncCall) for part in parts for one in walk(part)):
+                    return False
+                used = {one.name for part in parts for one in walk(part) if isinstance(one, ir.ID)}
+                if not used <= fixed | {name}:
+                    return False
+            case ir.For():
+                return False
+    return True
 
 
 def _names(scop: Scop, statement: Statement) -> dict[str, str]:

@@ -141,6 +141,7 @@ class LoopMark(Struct, frozen=True):
     kept: a small loop whose sums are vectors, if gcc doesn't write its iterations out.
     coarse: its iterations are few and long, the last one perhaps shorter: a thread takes the next one when it is done
       with one.
+    again: threads come to it again and again, for many short iterations each time.
     sharing: its strips are there for threads alone: one thread gains nothing by them.
     collapse: of a parallel loop: so many loops, from it on, carry nothing, and threads may share them out together.
     most: no more iterations than this, where the bounds don't tell; 0: nothing is known.
@@ -163,6 +164,7 @@ class LoopMark(Struct, frozen=True):
     around: bool = False
     kept: bool = False
     coarse: bool = False
+    again: bool = False
     sharing: bool = False
     collapse: int = 1
     most: int = 0

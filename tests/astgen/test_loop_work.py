@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from scopt import pipeline
 from scopt.astgen.emit.balance import imbalanced
+from scopt.astgen.emit.emit_c import emit
 from scopt.astgen.emit.loop_work import add_work_guards, is_tile_loop
 from scopt.astgen.emit.statement_costs import likely_size
 from scopt.ir import expr as ex
@@ -166,3 +167,19 @@ def test_what_is_left_over_doesnt_speak_for_the_rest() -> None:
     work = fors(add_work_guards(scop, LoopNest(Block((rows,)))))["i"].work
     assert isinstance(work, Exceeds)
     assert work.factors == (Name("n"), third)
+
+
+@pytest.mark.parametrize(
+    ("body", "domain", "clause"),
+    [
+        ("for (int w = 0; w < n / 8; w++) B[i] += A[w];", "0 <= t < n and", "static"),
+        ("for (int w = 0; w < n / 8; w++) B[i] += A[w];", "t = 0 and", "guided"),
+        ("for (int w = 0; w < c[i]; w++) B[i] += A[w];", "0 <= t < n and", "guided"),
+        ("for (int w = 0; w < n / 8; w++) if (B[i] > A[w]) break;", "0 <= t < n and", "guided"),
+        ("while (B[i] > 1) B[i] *= A[t];", "0 <= t < n and", "guided"),
+    ],
+)
+def test_threads_that_come_back_keep_their_shares_of_short_iterations(body: str, domain: str, clause: str) -> None:
+    scop = make_scop(S(f"S0[t, i] : {domain} 0 <= i < n", f"if (A[i] > 0) {body}"))
+    nest = add_work_guards(scop, loops(scop, "S0[t, i] -> [t]", "S0[t, i] -> [i]", marks={1: PARALLEL}))
+    assert f"schedule({clause})" in emit(scop, nest).text
