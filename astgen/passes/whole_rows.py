@@ -37,10 +37,12 @@ def with_whole_rows(strips: For) -> Block | None:
 
 
 def keeps_copies(scop: Scop, strips: For) -> bool:
-    """Whether a loop over strips uses private cells that its mark doesn't tell of."""
+    """Whether a loop over strips writes private cells that its mark doesn't tell of. What strips only read was there
+    before them, and is the same in any order of theirs."""
     known = {statement.name: statement for statement in scop.statements}
     used = {call.statement for call in calls(strips.body)}
-    own = {a.array for name in used & known.keys() for a in known[name].accesses if scop.arrays[a.array].private}
+    written = {a.array for name in used & known.keys() for a in known[name].accesses if a.is_write}
+    own = {array for array in written if scop.arrays[array].private}
     return not used <= known.keys() or not own <= set(strips.mark.private)
 
 

@@ -28,6 +28,7 @@ from scopt.ir.nest import (
     Sum,
     Threads,
 )
+from scopt.ir.nest_walks import map_block
 from tests.sources import scop_of
 
 ROW, J, N, ZERO = Name("i"), Name("j"), Name("n"), Const(0)
@@ -146,6 +147,23 @@ def test_strips_that_only_share_are_whole_rows_for_one_thread(first: Const) -> N
     wrong = replace(item, otherwise=Block((For("i", Const(0), LAST, 1, Block((cut,))),)))
     with pytest.raises(InternalError, match="aren't the same"):
         in_one_form(SCOP, LoopNest(Block((wrong,))))
+
+
+@pytest.mark.parametrize(("value", "same"), [("A[i][j] = s;", True), ("{ s = j; A[i][j] = s; }", False)])
+def test_a_private_cell_that_strips_only_read_is_none_of_their_own(value: str, same: bool) -> None:
+    scop = scop_of(f"s = n; for (i = 0; i < n; i++) for (j = 0; j < n; j++) {value}")
+    assert scop.arrays["s"].private
+    inside = tuple(Call(one.name, (ROW, J)) for one in scop.statements if one.iterators)
+    loop = strips(LoopMark(parallel=True, sharing=True))
+    loop = replace(loop, body=map_block(loop.body, lambda item: inside if isinstance(item, Call) else (item,)))
+    made = with_two_forms(LoopNest(Block((loop,))), tiles=True)
+    if same:
+        (item,) = made.body.items
+        assert isinstance(item, If)
+        assert in_one_form(scop, made) == LoopNest(item.then)
+    else:
+        with pytest.raises(InternalError, match="aren't the same"):
+            in_one_form(scop, made)
 
 
 @pytest.mark.parametrize(
