@@ -7,8 +7,7 @@ doesn't happen, while what asks for it is in the way of the loops around: it tak
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from scopt.astgen.source_work import outermost_loops, product_of
 from scopt.ir.expr import names
@@ -17,14 +16,12 @@ from scopt.ir.scop import Scop
 
 # Iterations that no row has (chosen: several times those of dense rows).
 _NO_ROW = 20_000
-_CELL = re.compile(r"(\w+) = [^\[]*\[[^\]]*[A-Za-z_][^\]]*\][^?]*;$")
 
 
 def are_ragged_rows(scop: Scop, nest: LoopNest) -> bool:
     """Whether all that threads could share is one row, which would have to be longer than rows are."""
-    cells = {str(found[1]) for line in scop.prologue if (found := _CELL.search(line)) is not None}
-    shared = list(_parallel(nest.body)) if cells else []
-    return bool(shared) and all(_is_row(loop, cells) for loop in shared)
+    shared = list(_parallel(nest.body)) if scop.row_ends else []
+    return bool(shared) and all(_is_row(loop, scop.row_ends) for loop in shared)
 
 
 def _parallel(block: Block) -> Iterator[For]:
@@ -35,7 +32,7 @@ def _parallel(block: Block) -> Iterator[For]:
             yield from _parallel(loop.body)
 
 
-def _is_row(loop: For, cells: set[str]) -> bool:
+def _is_row(loop: For, cells: Set[str]) -> bool:
     asked = product_of(loop.work) if loop.work is not None else None
     if asked is None or len(asked[0]) != 1 or asked[1] < _NO_ROW:
         return False

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import reduce
 
 from scopt import ir
-from scopt.ir.truths import is_truth, truth
+from scopt.ir.truths import is_truth, sum_of_equalities, truth
 from scopt.ir.walks import same_tree
 
 # What joins comparisons, the comparisons, and what a sum of those that hold is compared with 0 for.
@@ -40,11 +40,8 @@ def joined(op: str, left: ir.Node, right: ir.Node, constants: Collection[str]) -
 
 def compared(node: ir.Node) -> int:
     """How many comparisons a sum has that is compared with 0; 0 if it is none."""
-    match node:
-        case ir.BinaryOp(op="!=" | "==", left=ir.BinaryOp(op="+") as total, right=ir.Constant(type="int", value="0")):
-            terms = list(_terms(total))
-            return len(terms) if all(isinstance(one, ir.BinaryOp) and one.op == "==" for one in terms) else 0
-    return 0
+    found = sum_of_equalities(node)
+    return 0 if found is None else len(found[1])
 
 
 def _leaves(op: str, node: ir.Node) -> Iterator[ir.Node]:
@@ -54,22 +51,12 @@ def _leaves(op: str, node: ir.Node) -> Iterator[ir.Node]:
         case ir.BinaryOp(op=other, left=left, right=right) if other == op and is_truth(left) and is_truth(right):
             yield from _leaves(op, left)
             yield from _leaves(op, right)
-        case ir.BinaryOp(op=other, left=ir.BinaryOp(op="+") as total, right=ir.Constant(type="int", value="0")):
-            terms = list(_terms(total))
-            if other == beside and all(isinstance(one, ir.BinaryOp) and one.op == "==" for one in terms):
-                yield from (ir.BinaryOp(comparison, one.left, one.right, one.coord) for one in terms)
-            else:
-                yield node
-        case _:
-            yield node
-
-
-def _terms(total: ir.Node) -> Iterator[ir.Node]:
-    if isinstance(total, ir.BinaryOp) and total.op == "+":
-        yield from _terms(total.left)
-        yield from _terms(total.right)
+            return
+    found = sum_of_equalities(node)
+    if found is not None and found[0] == beside:
+        yield from (ir.BinaryOp(comparison, one.left, one.right, one.coord) for one in found[1])
     else:
-        yield total
+        yield node
 
 
 def _is_comparison(op: str, node: ir.Node, constants: Collection[str]) -> bool:

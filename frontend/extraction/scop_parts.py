@@ -112,6 +112,7 @@ class ScopParts(Struct, frozen=True, eq=False):
             marked=self.names.region.marked,
             baked=self.walk.sized,
             constants=frozenset(self.names.region.symbolic),
+            row_ends=frozenset(one.symbol.name for one in self.names.hoisted if one.cell is not None and one.reads),
             directives=bound(self.names.region.pragmas, ((raw.name, raw.iterators, raw.loops) for raw in bodies)),
         )
 

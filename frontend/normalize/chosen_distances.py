@@ -18,6 +18,7 @@ from scopt import ir
 from scopt.frontend.normalize.expression_types import ExpressionTypes
 from scopt.frontend.normalize.tree_rewriting import number
 from scopt.frontend.syntax.symbols import symbol_of
+from scopt.ir.truths import operands
 from scopt.ir.walks import mapped, same_items, same_tree, walk
 
 
@@ -61,7 +62,9 @@ def _apart(node: ir.TernaryOp, types: ExpressionTypes) -> Any:
 def _sum(cond: Any, common: Any, then: _Way, other: _Way) -> Any | None:
     """The common part and the choice, which is multiplied by what both ways are, a row's length; None if that isn't
     all that varies: other distances say nothing of rows."""
-    lengths = [[one for one in _factors(term) if isinstance(one, ir.ID)] for term in _terms(common) if _is_row(term)]
+    lengths = [
+        [one for one in operands("*", term) if isinstance(one, ir.ID)] for term in _terms(common) if _is_row(term)
+    ]
     shared: list[Any] = []
     for factor in (then if then.sign else other).factors:
         ways = [_without(way, [*shared, factor]) for way in (then, other)]
@@ -89,7 +92,7 @@ def _way(node: Any, common: Any) -> _Way | None:
     if same_tree(node, common):
         return _Way(0)
     if isinstance(node, ir.BinaryOp) and node.op in ("+", "-") and same_tree(node.left, common):
-        return _Way(1 if node.op == "+" else -1, tuple(_factors(node.right)))
+        return _Way(1 if node.op == "+" else -1, tuple(operands("*", node.right)))
     return None
 
 
@@ -134,17 +137,9 @@ def _terms(node: Any) -> Iterator[Any]:
         yield node
 
 
-def _factors(node: Any) -> Iterator[Any]:
-    if isinstance(node, ir.BinaryOp) and node.op == "*":
-        yield from _factors(node.left)
-        yield from _factors(node.right)
-    else:
-        yield node
-
-
 def _is_row(term: Any) -> bool:
     """Whether a term is a product of several variables, as those that go from row to row of an unknown length are."""
-    return sum(not isinstance(factor, ir.Constant) for factor in _factors(term)) > 1
+    return sum(not isinstance(factor, ir.Constant) for factor in operands("*", term)) > 1
 
 
 def _is_signed(node: Any, types: ExpressionTypes) -> bool:

@@ -6,14 +6,14 @@ doesn't hold; the order of what is evaluated anyway doesn't matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from scopt import ir
 from scopt.astgen.passes.eager import EAGER, Sure
-from scopt.astgen.passes.inner_conditions import in_one_condition
+from scopt.ir.ctypes import type_spelling
 from scopt.ir.scop import Scop, Statement
-from scopt.ir.truths import is_truth
-from scopt.ir.walks import same_node, same_tree
+from scopt.ir.truths import is_truth, operands
+from scopt.ir.walks import replaced, same_node, same_tree, walk
 
 _JOINS = {"||": "|", "|": "|", "&&": "&", "&": "&"}
 
@@ -26,10 +26,8 @@ def is_eager(source: Scop, statement: Statement, base: Statement) -> bool:
     alike = statement.iterators == base.iterators and statement.accesses == base.accesses
     if not alike:
         return False
-    sure, merged = Sure(source, base), in_one_condition(source, base, base.body)
-    if same_conditions(sure, base.body, statement.body):
-        return True
-    return merged is not None and same_conditions(sure, merged, statement.body)
+    sure = Sure(source, base)
+    return same_conditions(sure, base.body, statement.body) or _is_in_one(sure, base.body, statement.body)
 
 
 def same_conditions(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:
@@ -91,7 +89,7 @@ def _parts(join: str, node: ir.Node) -> Iterator[ir.Node]:
             yield from _parts(join, left)
             yield from _parts(join, right)
         case ir.BinaryOp(op=op, left=ir.BinaryOp(op="+") as total, right=ir.Constant(type="int", value="0")):
-            terms = list(_terms(total))
+            terms = list(operands("+", total))
             if op == "!=" and join == "|" and all(map(is_truth, terms)):
                 yield from terms
             elif op == "==" and join == "&" and all(isinstance(one, ir.BinaryOp) and one.op == "==" for one in terms):
@@ -102,14 +100,6 @@ def _parts(join: str, node: ir.Node) -> Iterator[ir.Node]:
             yield node
 
 
-def _terms(total: ir.Node) -> Iterator[ir.Node]:
-    if isinstance(total, ir.BinaryOp) and total.op == "+":
-        yield from _terms(total.left)
-        yield from _terms(total.right)
-    else:
-        yield total
-
-
 def is_truth_of(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:
     """Whether a side is 1 where the original's isn't 0, and else 0."""
     match theirs:
@@ -117,3 +107,63 @@ def is_truth_of(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:
             if same_conditions(sure, mine, value):
                 return True
     return is_truth(theirs) and same_conditions(sure, mine, theirs)
+
+
+def _is_in_one(sure: Sure, mine: ir.Node, theirs: ir.Node) -> bool:
+    """Whether a condition asks at once what the original asks in two, one inside of the other: what is declared in
+    between does nothing, and only the inner condition looks at it."""
+    match _only(mine), _only(theirs):
+        case ir.If(cond=outer, iftrue=ir.Node() as then, iffalse=None), ir.If(cond=both, iftrue=change, iffalse=None):
+            *declared, last = then.block_items or [then] if isinstance(then, ir.Compound) else [then]
+        case _:
+            return False
+    if not isinstance(last, ir.If) or last.iffalse is not None or not same_tree(last.iftrue, change):
+        return False
+    values: dict[str, ir.Node] = {}
+    for one in declared:
+        if not isinstance(one, ir.Decl) or not _is_its_value(sure, one):
+            return False
+        values[one.name] = _with_values(one.init, values)
+    if any(isinstance(one, ir.ID) and one.name in values for one in walk(last.iftrue)):
+        return False
+    return same_conditions(sure, ir.BinaryOp("&&", outer, _with_values(last.cond, values)), both)
+
+
+def _only(node: ir.Node) -> ir.Node:
+    """What stands in braces alone."""
+    while isinstance(node, ir.Compound) and len(node.block_items or ()) == 1:
+        node = node.block_items[0]
+    return node
+
+
+def _with_values(node: ir.Node, values: Mapping[str, ir.Node]) -> ir.Node:
+    made: ir.Node = replaced(node, lambda one: values.get(one.name, one) if isinstance(one, ir.ID) else one)
+    return made
+
+
+def _is_its_value(sure: Sure, declared: ir.Decl) -> bool:
+    """Whether a variable's value stands for it anywhere: of its type, and nothing happens where it is computed."""
+    if not isinstance(declared.type, ir.TypeDecl) or declared.init is None or declared.storage:
+        return False
+    if not {"volatile", "_Atomic"}.isdisjoint(declared.type.quals):
+        return False
+    value, spelling = declared.init, type_spelling(declared.type)
+    return sure.may_be_evaluated(value) and _computes_in(sure, value, spelling)
+
+
+def _computes_in(sure: Sure, value: ir.Node, spelling: str) -> bool:
+    """Whether a value is computed in one type: any where it is a cell's or a constant, a floating-point type where it
+    is a sum or a product (narrow integers become wider ones in these)."""
+    access = next((one for one in sure.statement.accesses if one.node is value), None)
+    if access is not None:
+        return access.kind == "read" and sure.scop.arrays[access.array].type.spelling == spelling
+    match value:
+        case ir.Constant(type=own):
+            return bool(own == spelling)
+        case ir.UnaryOp(op="-", expr=operand):
+            operands_of = [operand]
+        case ir.BinaryOp(op="+" | "-" | "*", left=left, right=right):
+            operands_of = [left, right]
+        case _:
+            return False
+    return spelling in ("float", "double") and all(_computes_in(sure, one, spelling) for one in operands_of)

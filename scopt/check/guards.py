@@ -22,6 +22,7 @@ from scopt.ir.from_pycparser import CSyntaxError, parse_c
 from scopt.ir.nest import Block, Condition, LoopNest
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Guard, Parameter, Polynomial, Scop, Stretch
+from scopt.ir.truths import conjuncts
 from scopt.poly.nest_sets import Context, NestSpace
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -60,10 +61,10 @@ def check_guard(scop: Scop, guard: str, worth: str = "") -> None:
 
 def _check(scop: Scop, asked: Guard, reading: _Reading, guard: ir.Node, worth: ir.Node | None) -> None:
     """Raises Unreadable for text that isn't what guards are made of, InternalError for a guard that is too weak."""
-    gains = [*_conjuncts(worth)] if worth is not None else []
+    gains = [*conjuncts(worth)] if worth is not None else []
     calls = [_parsed(test.call, "")[0] for test in asked.tests]
-    conjuncts = [*_uncounted(scop, guard, {_text(call) for call in calls})]
-    rest = _without(scop, conjuncts, [*gains, *calls])
+    tested = [*_uncounted(scop, guard, {_text(call) for call in calls})]
+    rest = _without(scop, tested, [*gains, *calls])
     for one in gains:
         reading.harmless(one)
     fits, apart = {reading.fit(one) for one in rest}, {reading.apart(one) for one in rest}
@@ -96,9 +97,9 @@ def _without_types(asked: Guard, guard: str) -> tuple[Guard, str]:
     return replace(asked, apart=tuple((named(a), named(b)) for a, b in asked.apart), tests=tests), read(guard)
 
 
-def _without(scop: Scop, conjuncts: Sequence[ir.Node], others: Sequence[ir.Node]) -> list[ir.Node]:
+def _without(scop: Scop, tested: Sequence[ir.Node], others: Sequence[ir.Node]) -> list[ir.Node]:
     """The conjuncts but for one occurrence of each of the others."""
-    rest = [*conjuncts]
+    rest = [*tested]
     for other in map(_text, others):
         place = next((k for k, one in enumerate(rest) if _text(one) == other), None)
         if place is None:
@@ -131,23 +132,15 @@ def _parsed(guard: str, worth: str) -> tuple[ir.Node, ir.Node | None]:
     return first, others[0] if others else None
 
 
-def _conjuncts(n: ir.Node) -> Iterator[ir.Node]:
-    if isinstance(n, ir.BinaryOp) and n.op == "&&":
-        yield from _conjuncts(n.left)
-        yield from _conjuncts(n.right)
-    else:
-        yield n
-
-
 def _uncounted(scop: Scop, n: ir.Node, calls: Set[str]) -> Iterator[ir.Node]:
     """The conjuncts, also those that are given to the function that counts,
     which returns what it is given: zero or one. calls: of functions that return these."""
-    for one in _conjuncts(n):
+    for one in conjuncts(n):
         match one:
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[ir.BinaryOp(op=op) as told])):
                 if name != counter_name(scop.location) or op not in ("&&", "||", *_COMPARISONS):
                     raise Unreadable(f"a call of {name}")
-                yield from _conjuncts(told)
+                yield from conjuncts(told)
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[told])) if (
                 name == counter_name(scop.location) and _text(told) in calls
             ):
@@ -220,7 +213,7 @@ class _Reading(Struct, frozen=True):
     def order(self, n: ir.Node) -> _Order:
         """What has to lie before what, all of it."""
         found = set()
-        for one in _conjuncts(n):
+        for one in conjuncts(n):
             if not isinstance(one, ir.BinaryOp) or one.op != "<=":
                 raise Unreadable("a test of addresses that isn't <=")
             (left, wide), (right, also) = self.address(one.left), self.address(one.right)

@@ -285,6 +285,7 @@ class Scop(Struct, frozen=True, eq=False):
     returns: by name, functions of the file that statements call, with the least and the greatest int that they return,
       where these are small.
     constants: macros that stand in statements by their names, each an integer constant, whatever its value is.
+    row_ends: variables of the prologue that stand for cells whose subscripts have variables: ``row[i + 1]``.
     """
 
     name: str
@@ -314,6 +315,7 @@ class Scop(Struct, frozen=True, eq=False):
     baked: Mapping[str, int] = {}
     returns: Mapping[str, tuple[int, int]] = {}
     constants: frozenset[str] = frozenset()
+    row_ends: frozenset[str] = frozenset()
 
     @property
     def domain(self) -> isl.UnionSet:

@@ -13,11 +13,28 @@ COMPARISONS = (*ORDERS, "==", "!=")
 
 def conjuncts(condition: ir.Node) -> Iterator[ir.Node]:
     """The parts of a condition that are joined by ``&&``, in their order."""
-    if isinstance(condition, ir.BinaryOp) and condition.op == "&&":
-        yield from conjuncts(condition.left)
-        yield from conjuncts(condition.right)
+    return operands("&&", condition)
+
+
+def operands(op: str, node: ir.Node) -> Iterator[ir.Node]:
+    """What an expression joins by one operator, in its order: the expression itself where it is none of these."""
+    if isinstance(node, ir.BinaryOp) and node.op == op:
+        yield from operands(op, node.left)
+        yield from operands(op, node.right)
     else:
-        yield condition
+        yield node
+
+
+def sum_of_equalities(node: ir.Node) -> tuple[str, list[ir.Node]] | None:
+    """How a sum of ``==`` is compared with 0, ``==`` or ``!=``, and its terms; None where an expression is none."""
+    match node:
+        case ir.BinaryOp(
+            op="!=" | "==" as op, left=ir.BinaryOp(op="+") as total, right=ir.Constant(type="int", value="0")
+        ):
+            terms = list(operands("+", total))
+            if all(isinstance(one, ir.BinaryOp) and one.op == "==" for one in terms):
+                return op, terms
+    return None
 
 
 def conjunction(parts: Sequence[ir.Node]) -> ir.Node:

@@ -432,3 +432,17 @@ def test_regions_for_threads_behind_many_tests_are_no_cold_code(inputs: str, wei
     guard = next(line for line in text.split("\n") if "if (" in line and "n > " in line)
     assert "scopt_threads() > 1" in text[text.index(guard) :].split("{")[0]
     assert ("__builtin_expect(" in guard) is weighed
+
+
+@pytest.mark.parametrize(("ends", "message"), [("top[j]", "rows of lengths of their own are too short"), ("0", None)])
+def test_threads_share_no_row_whose_length_is_its_own(ends: str, message: str | None) -> None:
+    """A skyline's columns: one would have to be longer than any is. Those of a triangle may be."""
+    source = f"""void f(int n, const int *restrict top, double a[n][n], double *restrict x) {{
+  for (int j = 0; j < n; j++)
+    for (int k = {ends}; k < j; k++) x[k] -= a[j][k] * x[j];
+}}
+"""
+    result = optimize(source, Options(autodetect=True))
+    told = [remark.message for remark in result.remarks if remark.id == "region.no-gain"]
+    assert [region.transformed for region in result.regions] == [message is None]
+    assert message is None or (len(told) == 1 and message in told[0])
