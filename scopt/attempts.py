@@ -17,7 +17,7 @@ from scopt.astgen.rewrite_setting import Setting
 from scopt.astgen.worth import NotWorth, Simpler, check_source
 from scopt.check.program import check_program
 from scopt.diagnostics import InputError, Remark, ScoptError
-from scopt.form_work import LeftAlone, NotCarried, Work, brings, may_pay
+from scopt.form_work import Asked, LeftAlone, NotCarried, Work, brings, may_pay
 from scopt.frontend.region.surroundings import words_beside
 from scopt.frontend.syntax.unit import Region
 from scopt.ir.decisions import Alternative, Decision
@@ -35,7 +35,9 @@ from scopt.rewritten_scop import (
 )
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.base import UNSCHEDULED, Scheduler, ScheduleResult
+from scopt.scheduler.decisions.contractions import shape_of
 from scopt.scheduler.decisions.decider import Decider, Given
+from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.influence.asked import asked_loops
 from scopt.scheduler.influence.guidance import NotHonoured, check_wishes, complaints
 from scopt.scheduler.passes.band_passes import apply_passes
@@ -299,37 +301,58 @@ def _scheduled(work: Work, options: Options) -> tuple[ScheduleResult, bool]:
     """
     if work.fixed is not None:
         return ScheduleResult(work.fixed), False
-    scheduler, deps = get_scheduler(options.scheduler), work.deps.strict()
     if work.in_order:  # rows beside each other are those of the source
         if not _is_free(work, options):
             raise NotCarried
         return ScheduleResult(work.scop.schedule), False
     if _is_free(work, options):
-        grouping = with_compounds(work.scop, deps, options)
-        made = scheduler.schedule(grouping.scop, grouping.deps, options) if grouping is not None else None
-        tree = grouping.expanded(made.tree) if grouping is not None and made is not None else None
-        if tree is not None and made is not None:
-            return replace(made, tree=tree), True
+        made = _once(work, _with_compounds, replace(options, **_tiles_that_matter(work, options)))
+        if made is not None:
+            return made, True
         if len(work.scop.statements) > MOST_STATEMENTS:
             return ScheduleResult(work.scop.schedule), False
-    return _once(work, scheduler, deps, options), False
+    made = _once(work, _of_statements, replace(options, register_tile=False, tile=False))
+    assert made is not None
+    return made, False
 
 
-def _once(work: Work, scheduler: Scheduler, deps: Dependences, options: Options) -> ScheduleResult:
-    """The scheduler's answer, or what it raises, which is the same for all that is done with the loops afterwards."""
-    alike = replace(options, register_tile=False, tile=False, schedule_budget=0.0)
-    found = next((answer for asked, answer in work.schedules if asked == alike), None)
-    if found is None:
+def _once(work: Work, ask: Asked, options: Options) -> ScheduleResult | None:
+    """What a scheduler answers, or raises, which is the same for all that is done with the loops afterwards."""
+    alike = replace(options, schedule_budget=0.0)
+    known = next((answer for asked, chosen, answer in work.schedules if asked is ask and chosen == alike), None)
+    if known is None:
         try:
-            found = _by_bodies(work, scheduler, deps, options) or scheduler.schedule(
-                work.scop, deps, options, work.guide.tree
-            )
+            known = (ask(work, options),)
         except (isl.Error, ScoptError, TimeoutError) as error:
-            found = error
-        work.schedules.append((alike, found))
+            known = (error,)
+        work.schedules.append((ask, alike, known))
+    (found,) = known
     if isinstance(found, Exception):
         raise found
     return found
+
+
+def _tiles_that_matter(work: Work, options: Options) -> dict[str, bool]:
+    """What compounds depend on, of how loops are tiled: whether contractions have register tiles, if there are any."""
+    tiles = wanted(options) and any(shape_of(work.scop, one) for one in work.scop.statements)
+    return {"register_tile": tiles, "tile": tiles}
+
+
+def _with_compounds(work: Work, options: Options) -> ScheduleResult | None:
+    """The scheduler's answer where small loops and what stands beside them are one statement; None where none are."""
+    deps = work.deps.strict()
+    grouping = with_compounds(work.scop, deps, options)
+    if grouping is None:
+        return None
+    made = get_scheduler(options.scheduler).schedule(grouping.scop, grouping.deps, options)
+    tree = grouping.expanded(made.tree)
+    return None if tree is None else replace(made, tree=tree)
+
+
+def _of_statements(work: Work, options: Options) -> ScheduleResult:
+    """The scheduler's answer for the statements."""
+    scheduler, deps = get_scheduler(options.scheduler), work.deps.strict()
+    return _by_bodies(work, scheduler, deps, options) or scheduler.schedule(work.scop, deps, options, work.guide.tree)
 
 
 def _by_bodies(work: Work, scheduler: Scheduler, deps: Dependences, options: Options) -> ScheduleResult | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import islpy as isl
 from msgspec import Struct, field
@@ -41,6 +41,10 @@ class Cells(Struct, frozen=True):
     changed: frozenset[str]
 
 
+# Has a scheduler answer, in one way; None where that isn't one for these statements.
+Asked = Callable[["Work", Options], ScheduleResult | None]
+
+
 class Work(Struct, frozen=True, eq=False):
     """What is to be done about a SCoP. guide: the user's wishes. fixed: the user's schedule tree, if there is one.
 
@@ -51,7 +55,7 @@ class Work(Struct, frozen=True, eq=False):
     the statements that it is for, which have to be in vector loops; own: local arrays that it has for threads alone;
     threads: the statements that have to be in parallel loops; shared: they do nearly all of the work; cells: what it
     has cells for. decider: who decides, with what was decided before. schedules: what
-    schedulers have answered, or raised, by options.
+    schedulers have answered, or raised, by who asked and by options.
     """
 
     scop: Scop
@@ -75,7 +79,7 @@ class Work(Struct, frozen=True, eq=False):
     threads: frozenset[str] = frozenset()
     shared: bool = False
     cells: Cells | None = None
-    schedules: list[tuple[Options, ScheduleResult | Exception]] = field(default_factory=list)
+    schedules: list[tuple[Asked, Options, tuple[ScheduleResult | Exception | None]]] = field(default_factory=list)
 
     def left(self, remark: Remark) -> LeftAlone:
         """With a hint at what --reassociate would reorder."""

@@ -46,7 +46,7 @@ from scopt.scheduler.influence.guidance import check_influence_file
 from scopt.taken_apart import EXCHANGING
 from scopt.tell.results import Outcome, RegionResult, Result
 from scopt.time_shares import in_time
-from scopt.transform import Wanted, transform
+from scopt.wanted import Wanted
 
 if TYPE_CHECKING:
     from scopt.frontend.region.autodetect import Detected
@@ -172,6 +172,8 @@ def _transformed(
     left = end - started
     if left < options.budget or (not options.budget and left < math.inf):
         options = replace(options, budget=left)
+    from scopt.transform import transform  # most of the program, which a file without regions does without
+
     wanted = replace(given[number], scop=placed.scop)
     outcome = yield from in_time(lambda chosen: transform(tu, region, number, chosen, wanted), region, options)
     seconds = time.perf_counter() - started
@@ -195,6 +197,8 @@ def _transformed(
 
 def _versions(placed: Placed, number: int, options: Options) -> Task[Outcome, tuple[tuple[str, Outcome], ...]]:
     """What becomes of a region that has been transformed for small distances between its cells."""
+    from scopt.transform import transform  # loaded by then
+
     found = []
     for condition, region in small_distances(placed.tu, placed.region):
         quiet = replace(options, explain=False, report=False, tell_decisions=False)

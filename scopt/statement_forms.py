@@ -149,7 +149,7 @@ class Forms(Struct, frozen=True, eq=False):
             yield Form(READ, self.scop, self.deps)
             return
         fault: Exception | None = None
-        with self.clock("dependences"):
+        with self.clock("forms"):
             rewritten = self.watch("rewritten", rewritten_scop(self.scop, self.deps, self.options))
         if rewritten is not None and self.options.verify == "full":
             with self.clock("verify statements"):
@@ -167,7 +167,7 @@ class Forms(Struct, frozen=True, eq=False):
             yield from self.with_side(cells)
         else:
             yield from self.with_work(self.scop, self.deps)
-        with self.clock("dependences"):
+        with self.clock("forms"):
             tables = self.watch("tables", tables_scop(self.scop, self.options))
         yield from self.with_own(tables)
         yield from self.with_totals()
@@ -183,7 +183,7 @@ class Forms(Struct, frozen=True, eq=False):
                 tables=tables.names,
                 in_order=tables.several,
             )
-        with self.clock("dependences"):
+        with self.clock("forms"):
             carrying = self.watch("carrying", carrying_scop(self.scop, self.deps, self.options))
         if carrying is not None:
             carried = frozenset(carrying.scop.arrays) - frozenset(self.scop.arrays)
@@ -197,7 +197,7 @@ class Forms(Struct, frozen=True, eq=False):
 
     def with_side(self, cells: Form) -> Iterator[Form]:
         """The one with those cells alone in which sums run side by side, where no kernels came of others."""
-        with self.clock("dependences"):
+        with self.clock("forms"):
             made = self.watch("side", side_scop(self.scop, self.deps, self.options))
         if made is not None and not same_statements(made.scop, cells.scop) and self.is_rewritten(made):
             yield Form(SIDE, made.scop, dependences_of(made.scop, self.options), made)
@@ -214,7 +214,7 @@ class Forms(Struct, frozen=True, eq=False):
         are any, and without, where such arrays are what tables would be for (a histogram for each pair of features)."""
         for counted in (tables, None) if tables is not None else (None,):
             before, names = (counted.scop, counted.names) if counted is not None else (self.scop, frozenset[str]())
-            with self.clock("dependences"):
+            with self.clock("forms"):
                 deps = self.deps if counted is None else dependences_of(before, self.options)
                 found = own_scop(before, deps, self.options)
                 made = self.watch("own", Expansion(found.scop, {}) if found is not None else None)
@@ -224,7 +224,7 @@ class Forms(Struct, frozen=True, eq=False):
 
     def with_rolled(self) -> Iterator[Form]:
         """That with cells for what rows that take each other's place hand on."""
-        with self.clock("dependences"):
+        with self.clock("forms"):
             found = rolled_scop(self.scop, self.deps, self.options)
             made = self.watch("rolled", found.expansion if found is not None else None)
         if found is not None and made is not None:
@@ -233,7 +233,7 @@ class Forms(Struct, frozen=True, eq=False):
 
     def with_tails(self) -> Iterator[Form]:
         """The one with what keeps loops in order behind them."""
-        with self.clock("dependences"):
+        with self.clock("forms"):
             found = tails_scop(self.scop, self.deps, self.options)
             made = self.watch("tails", found.expansion if found is not None else None)
         if found is not None and made is not None:
@@ -242,7 +242,7 @@ class Forms(Struct, frozen=True, eq=False):
 
     def with_values(self) -> Iterator[Form]:
         """The one with cells for what is computed for each row that is added to a line."""
-        with self.clock("dependences"):
+        with self.clock("forms"):
             found = values_scop(self.scop, self.deps, self.options)
             made = self.watch("values", found[0] if found is not None else None)
         if found is not None and made is not None:
@@ -251,7 +251,7 @@ class Forms(Struct, frozen=True, eq=False):
 
     def with_totals(self) -> Iterator[Form]:
         """The one with totals of what nests accumulate."""
-        with self.clock("dependences"):
+        with self.clock("forms"):
             totals = self.watch("totals", totals_scop(self.scop, self.options))
         if totals is not None:
             deps, made = dependences_of(totals.scop, self.options), Expansion(totals.scop, {})
@@ -259,7 +259,7 @@ class Forms(Struct, frozen=True, eq=False):
 
     def with_extrema(self) -> Iterator[Form]:
         """Those with cells for the extrema of rows."""
-        with self.clock("dependences"):
+        with self.clock("forms"):
             found = extrema_scops(self.scop, self.deps, self.options)
         for made, in_order in found[1] if found is not None else ():
             made = self.watch("rows", made)
@@ -269,14 +269,14 @@ class Forms(Struct, frozen=True, eq=False):
 
     def with_results(self) -> Iterator[Form]:
         """Those with cells for the results of rows, and with work arrays of their own besides."""
-        with self.clock("dependences"):
+        with self.clock("forms"):
             both = work_rows_scop(self.scop, self.deps, self.options)
             both_made = self.watch("work", both[0] if both is not None else None)
         if both is not None and both_made is not None:
             cells = both[1]
             deps, own = dependences_of(both_made.scop, self.options), frozenset(both_made.extents) - cells
             yield Form(WORK_ROWS, both_made.scop, deps, both_made, apart=cells, work=own, in_order=True)
-        with self.clock("dependences"):
+        with self.clock("forms"):
             rows = self.watch("rows", rows_scops(self.scop, self.deps, self.options))
             if rows and not may_run_together(self.scop, self.deps, rows[0][0].scop, rows[0][0].extents):
                 rows = ()
@@ -286,7 +286,7 @@ class Forms(Struct, frozen=True, eq=False):
 
     def with_work(self, scop: Scop, deps: Dependences) -> Iterator[Form]:
         """That with work arrays of lines' own, in place of those of a SCoP."""
-        with self.clock("dependences"):
+        with self.clock("forms"):
             made = self.watch("work", work_scop(scop, deps, self.options))
         if made is not None:
             deps, own = dependences_of(made.scop, self.options), frozenset(made.extents)

@@ -16,8 +16,9 @@ from scopt.scheduler.base import UNSCHEDULED
 from scopt.simpler_forms import quicker
 from scopt.tell.results import Outcome
 
-# Stages that are the same whatever becomes of loops.
-_BEFORE_BANDS = frozenset({"extract", "dependences", "verify statements", "check schedule", "schedule"})
+# Stages that come first whatever the options are, and those that are the same whatever becomes of loops.
+_FIRST = frozenset({"extract", "dependences"})
+_BEFORE_BANDS = _FIRST | {"forms", "verify statements", "check schedule", "schedule"}
 # What comes behind a schedule: what has begun with it is half done, and its result worth more than a simpler one's.
 _BEHIND_SCHEDULES = frozenset({"bands", "verify schedule", "generate", "print", "verify text"})
 # Of a region's time, what the first form may take besides its half of it once it has come that far.
@@ -50,6 +51,9 @@ def in_time(
             return _with_remark(outcome, region, given_up) if given_up and outcome.value.text is not None else outcome
         if not outcome.timed_out:
             return outcome
+        if outcome.stage in _FIRST:  # where others, which have no more time, would come to their end, too
+            message = f"its dependences take more than {part:g} s of {options.budget:g} s"
+            return Failed(message, timed_out=True, stage=outcome.stage)
         given_up = given_up or outcome.message
         attempts, left = _simpler(attempts, outcome), left - part - (more if outcome.late else 0.0)
         part, more = left / max(1, len(attempts)), 0.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.astgen.gaining_share import gains_too_little, leaves_the_deepest
@@ -23,7 +22,7 @@ from scopt.clause_words import (
     without_memory,
     without_threads,
 )
-from scopt.decision_file import DecisionDocument, decider_of, decision_text
+from scopt.decision_file import decider_of, decision_text
 from scopt.diagnostics import InputError, InternalError, Refusal, Remark
 from scopt.form_work import LeftAlone, Work
 from scopt.frontend.extract import extract
@@ -40,7 +39,7 @@ from scopt.ir.scop import Scop
 from scopt.options import Options
 from scopt.poly.row_extents import within_rows
 from scopt.rewritten_scop import dependences_of, whole_loops
-from scopt.schedule_file import ScheduleDocument, checked_tree, document, legend
+from scopt.schedule_file import checked_tree, document, legend
 from scopt.scheduler import takes_influence
 from scopt.scheduler.decisions.decider import Decider, NoSuchAnswer
 from scopt.scheduler.influence.guidance import guidance
@@ -51,24 +50,13 @@ from scopt.taken_apart import MOST_STATEMENTS, exchanging
 from scopt.tell.gains import gains
 from scopt.tell.loop_counts import counts, summary
 from scopt.tell.results import Outcome
+from scopt.wanted import Wanted
 
 if TYPE_CHECKING:
     from scopt.tell.view import RegionView
 
 # For wishes where neither the user nor a pragma names a scheduler that can follow them.
 INFLUENCED_SCHEDULER = "pluto"
-
-
-class Wanted(Struct, frozen=True):
-    """What the user gives for one region: its schedule, decisions about it. scop: what was extracted of it before."""
-
-    schedule: ScheduleDocument | None = None
-    decisions: DecisionDocument | None = None
-    scop: Scop | None = None
-
-    @property
-    def some(self) -> bool:
-        return self.schedule is not None or self.decisions is not None
 
 
 def transform(

@@ -20,6 +20,7 @@ from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import Definitions, Typed, Types
 from scopt.frontend.syntax.symbols import Symbol
 from scopt.ir.effects import changes_of, effects
+from scopt.ir.name_uses import name_uses
 from scopt.ir.walks import changed, rebuilt, replaced, same_items, walk
 
 # What offsets are made of.
@@ -142,7 +143,7 @@ class LocalPointers(Struct, frozen=True, eq=False):
         name = setting.name if declares else setting.lvalue.name
         if not self.is_set_once(root, setting, later):
             return None
-        declared = [node for node in walk(root) if isinstance(node, ir.Decl) and node.name == name]
+        declared = name_uses(root).declared.get(name)
         value = setting.init if declares else setting.rvalue
         is_sum = self.is_sum(value, name) or self.is_same_rows(value, name)
         is_sum = is_sum or (self.is_row(value, name) and _only_subscripted(later, name))
@@ -150,24 +151,24 @@ class LocalPointers(Struct, frozen=True, eq=False):
             return None
         if not self.stays(value, root, later, name):
             return None
-        whole = declared[0] if declared else None
-        return _LocalPointer(name, setting, value if is_sum else value.expr, not is_sum, whole)
+        return _LocalPointer(
+            name, setting, value if is_sum else value.expr, not is_sum, declared[0] if declared else None
+        )
 
     def is_set_once(self, root: Any, setting: Any, later: tuple[Any, ...]) -> bool:
         """Whether a local variable has the value of one statement wherever it is used. later: the statements behind, in
         the same block."""
         declares = isinstance(setting, ir.Decl)
         name = setting.name if declares else setting.lvalue.name
-        symbol = self.symbols[name]
-        declared = [node for node in walk(root) if isinstance(node, ir.Decl) and node.name == name]
+        symbol, whole, behind = self.symbols[name], name_uses(root), name_uses(*later)
+        declared = whole.declared.get(name, ())
         if symbol.kind != "local" or symbol.static or symbol.thread_local or symbol.address_taken:
             return False
         if len(declared) > 1 or changes_of(name, root) != 1 + bool(declared and not declares):
             return False
         if not declared and self.read_after(name):
             return False
-        uses = sum(_names(node, name) for node in walk(root)) - (not declares)
-        return uses == sum(_names(node, name) for node in walk(*later)) and not _asks_of(root, name)
+        return whole.uses[name] - (not declares) == behind.uses[name] and name not in whole.asked
 
     def is_sum(self, node: Any, name: str) -> bool:
         """Whether a pointer's value is a sum of an array, of the type that the pointer leads to, and an offset."""
@@ -310,16 +311,6 @@ def _follows(node: Any, name: str) -> bool:
         case ir.ArrayRef(name=pointer, subscript=ir.Constant(value="0")):
             return _names(pointer, name)
     return False
-
-
-def _asks_of(root: Any, name: str) -> bool:
-    """Whether something is asked of a pointer itself: its size, its address."""
-    return any(
-        isinstance(node, ir.UnaryOp)
-        and node.op in ("sizeof", "_Alignof", "__alignof__", "&")
-        and _names(node.expr, name)
-        for node in walk(root)
-    )
 
 
 def _names(node: Any, name: str) -> bool:

@@ -13,6 +13,7 @@ something else that is written may be the member by another name is for `scopt.f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
 from msgspec import Struct, field
@@ -313,6 +314,7 @@ class MemberHoister(Struct):
         return all(self.is_known(child) for child in node.parts)
 
 
+@lru_cache(maxsize=1 << 12)
 def has_jump(node: Any) -> bool:
     """Whether a loop's body may be left before its end."""
     return any(isinstance(inner, ir.Break | ir.Continue | ir.Goto | ir.Return | ir.Switch) for inner in walk(node))

@@ -7,13 +7,16 @@ Source: Feautrier, "Some efficient solutions to the affine scheduling problem", 
 
 from __future__ import annotations
 
+import time
+from math import inf
+
 import islpy as isl
 from msgspec import Struct
 
 from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
 from scopt.poly.ilp import lexmin
-from scopt.scheduler.base import ScheduleResult
+from scopt.scheduler.base import UNSCHEDULED, ScheduleResult
 from scopt.scheduler.constraints.contiguity import small
 from scopt.scheduler.constraints.feautrier_rows import carrying, early
 from scopt.scheduler.constraints.influence_rows import injected
@@ -69,15 +72,16 @@ class FeautrierStrategy(Struct, frozen=True):
     """carry as much as possible ∧ validity of the rest, then latency; once nothing is left to carry, linearly
     independent dimensions.
 
-    units: the slope of the latency is a multiple of 1/units.
+    units: the slope of the latency is a multiple of 1/units. deadline: of `time.process_time`.
     """
 
     units: int = 1
     bands: bool = False
+    deadline: float = inf
 
     def solve(self, step: Step, wish: Wish) -> Rows | None:
         if not step.remaining or wish.coincident:
-            return PlutoStrategy(negative=False).solve(step, wish)
+            return PlutoStrategy(negative=False, deadline=self.deadline).solve(step, wish)
         for largest in COEFFICIENTS:
             rows = self._solved(step, wish, Bounds(largest, negative=True, parametric=True))
             if rows is not None:
@@ -88,6 +92,8 @@ class FeautrierStrategy(Struct, frozen=True):
         return self.solve(step, wish) is not None
 
     def _solved(self, step: Step, wish: Wish, bounds: Bounds) -> Rows | None:
+        if time.process_time() > self.deadline:
+            raise TimeoutError(UNSCHEDULED)
         draft = Draft(step.spaces, bounds)
         for name in step.statements:
             draft.add_statement(name)

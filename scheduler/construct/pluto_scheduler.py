@@ -43,6 +43,7 @@ class PlutoScheduler(Struct, frozen=True):
         deadline = time.process_time() + options.schedule_budget if options.schedule_budget else inf
         strategy = PlutoStrategy(self.form, self.negative, contiguity_penalties(scop), deadline=deadline)
         fusion = self.default_fusion if options.fusion == "auto" else options.fusion
+        rescue = FeautrierStrategy(deadline=deadline)
         inputs = edges_of(scop, deps.select("input"))
         tree = influence or InfluenceTree()
         journal = Journal(scop.location)
@@ -50,7 +51,7 @@ class PlutoScheduler(Struct, frozen=True):
         def construct(edges: tuple[Edge, ...], bonds: Bonds) -> isl.Schedule:
             journal.clear()
             dimensions = Construction(
-                spaces, edges, strategy, fusion, FeautrierStrategy(), inputs, tree, journal, bonds, journal.reach
+                spaces, edges, strategy, fusion, rescue, inputs, tree, journal, bonds, journal.reach
             ).run()
             return schedule_tree(scop, spaces, dimensions)
 

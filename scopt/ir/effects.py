@@ -6,6 +6,7 @@ pointer leads to is written *through* its name; that other names may lead there 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -19,7 +20,7 @@ STEPS = ("++", "--", "p++", "p--")
 # What the parser gets in the place of code that C has no words for, such as assembler: called with its words.
 OPAQUE = "__scopt_opaque"
 # What does nothing itself.
-_STATEMENTS = (ir.Compound, ir.For, ir.While, ir.DoWhile, ir.If)
+STATEMENTS = (ir.Compound, ir.For, ir.While, ir.DoWhile, ir.If)
 # What a variable can get another value by.
 _CHANGING = (ir.Decl, ir.Assignment, ir.UnaryOp, ir.FuncCall)
 
@@ -64,7 +65,7 @@ def effects(*nodes: Any) -> Effects:
     leaves alone.)"""
     if len(nodes) != 1:
         return _together([effects(node) for node in nodes if node is not None])
-    if isinstance(nodes[0], _STATEMENTS):
+    if isinstance(nodes[0], STATEMENTS):
         return _together([effects(part) for part in nodes[0].parts])
     found = _Found()
     for node in walk(*nodes):
@@ -111,12 +112,31 @@ def targets(*nodes: Any) -> Iterator[Any]:
 
 def changes_of(name: str, *nodes: Any) -> int:
     """In how many places a variable gets another value: itself, not what it points to or consists of."""
-    count = 0
-    for node in walk(*nodes):
-        if not isinstance(node, _CHANGING):
-            continue
-        count += bool(isinstance(node, ir.Decl) and node.name == name) or assigns(node, name)
-    return count
+    return sum(_changes(node)[name] for node in nodes if node is not None)
+
+
+@lru_cache(maxsize=1 << 14)
+def _changes(root: Any) -> Counter[str]:
+    """The same for all variables."""
+    found = Counter[str]()
+    if isinstance(root, STATEMENTS):
+        for part in root.parts:
+            found.update(_changes(part))
+        return found
+    for node in walk(root):
+        if isinstance(node, _CHANGING):
+            found.update(_changed_by(node))
+    return found
+
+
+def _changed_by(node: Any) -> Iterator[str]:
+    """What a node itself may give another value."""
+    if isinstance(node, ir.Decl) and node.name:
+        yield node.name
+    elif isinstance(lvalue := target(node), ir.ID):
+        yield lvalue.name
+    elif isinstance(node, ir.FuncCall):
+        yield from _words(node)
 
 
 def assigns(node: Any, name: str) -> bool:

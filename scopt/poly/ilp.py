@@ -27,6 +27,8 @@ __all__ = ["Column", "LinearRow", "Program", "Terms", "highs_lexmin", "improves"
 
 # By how much HiGHS may be wrong about a minimum that is an integer, for each unit of it.
 _TOLERANCE = 1e-6
+# Of fewer rows integers are found at once.
+_MANY_ROWS = 300
 
 
 class Column(Struct, frozen=True):
@@ -89,7 +91,7 @@ def highs_lexmin(program: Program) -> tuple[int, ...] | None:
     if any(not row.terms and not row.holds(()) for row in program.rows):
         return None
     choice = RowChoice(program.rows, program.blocks, len(program.columns))
-    if choice.leaves_out and len(program.objectives) > 1:
+    if len(program.objectives) > 1 and (choice.leaves_out or _is_for_choices(program)):
         exact, found = _by_relaxation(program, choice)
         if exact:
             return found
@@ -114,12 +116,20 @@ def highs_lexmin(program: Program) -> tuple[int, ...] | None:
     return point
 
 
+def _is_for_choices(program: Program) -> bool:
+    """Whether many rows say what as many of some choices as possible can be made of: among all numbers these mostly are
+    no more, and found in a small part of the time (thirty times as fast for 70 choices in 800 rows)."""
+    bounds = {(program.columns[column].lower, program.columns[column].upper) for column, _ in program.objectives[0]}
+    return len(program.rows) > _MANY_ROWS and bounds == {(0, 1)}
+
+
 def _by_relaxation(program: Program, choice: RowChoice) -> tuple[bool, tuple[int, ...] | None]:
     """(True, a point with least objectives, or None if there is no point), with one integer solve, for the last
     objective: the minima of the others among all numbers, rounded up, are no more than theirs among integers. If the
     integers have no such point, there may be one nevertheless: False. Raises ArithmeticError.
 
-    Of many rows, those that matter are found out by many solves, which take much less time without integers.
+    Of many rows, those that matter are found out by many solves, which take much less time without integers; and so do
+    choices.
     """
     solver = _loaded(replace(program, rows=tuple(choice.first())))
     _set_integrality(solver, program, highspy.HighsVarType.kContinuous)

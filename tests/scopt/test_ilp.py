@@ -203,6 +203,27 @@ def test_what_improves_has_lesser_minima(program: Program, steps: list[int]) -> 
     assert improves(program, known) == (exact is not None and least < known)
 
 
+@given(programs())
+@settings(max_examples=100, deadline=None)
+def test_choices_are_made_among_all_numbers_first(program: Program) -> None:
+    """As many choices as possible, by the relaxation where that is exact: no other values than isl finds."""
+    chosen = Program(
+        (*program.columns, Column("e0", 0, 1), Column("e1", 0, 1)),
+        tuple(
+            row._replace(terms=(*row.terms, (len(program.columns) + k % 2, -2))) for k, row in enumerate(program.rows)
+        ),
+        (((len(program.columns), -1), (len(program.columns) + 1, -1)), *program.objectives),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ilp, "_MANY_ROWS", -1)
+        found = highs_lexmin(chosen)
+    exact = isl_lexmin(chosen)
+    assert (found is None) == (exact is None)
+    if found is not None and exact is not None:
+        assert chosen.allows(found)
+        assert values(chosen, found) == values(chosen, exact)
+
+
 def test_nothing_is_printed() -> None:
     # In a process of its own: the C library writes what it has kept when that ends.
     program = "from scopt.poly.quiet_solver import quiet_solver; quiet_solver().run()"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+import subprocess
+import sys
 from types import SimpleNamespace
 from typing import cast
 
@@ -13,6 +15,7 @@ import scopt
 import scopt.scheduler
 from scopt import attempts
 from scopt.diagnostics import InputError, Location
+from scopt.frontend.region.parse import parse
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.isolation import Failed, Finished, run_tasks
 from scopt.options import Options
@@ -20,11 +23,13 @@ from scopt.pipeline import optimize
 from scopt.scheduler.base import UNSCHEDULED
 from scopt.scheduler.constraints.scheduling_problem import Step
 from scopt.scheduler.construct.dimensions import NoSchedule, Wish
+from scopt.scheduler.construct.feautrier import FeautrierStrategy
 from scopt.scheduler.construct.pluto import PlutoStrategy
 from scopt.simpler_forms import any_order, quicker
 from scopt.tell.results import Outcome, Result
 from scopt.time_shares import in_time
-from scopt.transform import Wanted, transform
+from scopt.transform import transform
+from scopt.wanted import Wanted
 from tests.sources import source_of
 
 LOOP = "  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++)\n      A[i][j] = 2 * B[j][i];"
@@ -66,6 +71,15 @@ def test_comments_around_the_statements_stay() -> None:
     text = optimize(source_of(f"  /* above */\n{LOOP}\n  // below")).text
     assert b"/* above */\n  " in text
     assert b"  // below\n#pragma endscop" in text
+
+
+def test_a_file_without_regions_needs_little_of_the_program() -> None:
+    program = (
+        "import sys; from scopt.pipeline import optimize; from scopt.options import Options;"
+        "optimize(b'int f(int a) { return a + 1; }', Options(autodetect=True));"
+        "sys.exit(any(name in sys.modules for name in ('numpy', 'scopt.transform', 'scopt.scheduler.passes')))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_no_overlap_is_said() -> None:
@@ -221,6 +235,28 @@ def test_region_that_takes_too_long_to_schedule_keeps_its_order() -> None:
     assert done.value.text == "loops"
 
 
+class CountingScheduler(FailingScheduler):
+    """Counts how often it is asked."""
+
+    asked = 0
+
+    def schedule(self, *_: object) -> None:
+        CountingScheduler.asked += 1
+        super().schedule()
+
+
+def test_a_schedule_that_fails_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setitem(scopt.scheduler.REGISTRY, "pluto", (__name__, "CountingScheduler"))
+    monkeypatch.setattr(CountingScheduler, "asked", 0)
+    monkeypatch.setattr(attempts, "with_compounds", lambda *_: asked.append("compounds"))
+    text = "for (i = 1; i < n; i++) for (j = 0; j < n; j++) A[i][j] += A[i - 1][j];"
+    tu = parse(source_of(text), "in.c", Options())
+    outcome = transform(tu, tu.regions[0], 0, Options(eager=True))
+    assert "schedule.simplified" in {remark.id for remark in outcome.remarks}
+    assert (CountingScheduler.asked, asked) == (1, ["compounds"])
+
+
 def test_a_schedule_that_takes_too_long_is_looked_for_once() -> None:
     def work(options: Options) -> Outcome:
         if options.scheduler != "identity":
@@ -236,12 +272,22 @@ def test_a_schedule_that_takes_too_long_is_looked_for_once() -> None:
 
 def test_what_comes_before_loops_is_done_in_haste_or_not_at_all() -> None:
     task = in_time(lambda options: Outcome("loops" if options.hasty else None), region_at(3), Options(budget=60))
-    late = Failed("late", timed_out=True, stage="dependences")
+    late = Failed("late", timed_out=True, stage="forms")
     first, second = next(task), task.send(late)
     assert (first.seconds, second.seconds) == (30, 30)
     assert second.work().text == "loops"
     with pytest.raises(StopIteration):
         task.send(late)
+
+
+def test_what_comes_first_is_not_tried_again_in_as_much_time() -> None:
+    task = in_time(lambda options: Outcome("loops"), region_at(3), Options(budget=60))
+    next(task)
+    with pytest.raises(StopIteration) as stop:
+        task.send(Failed("late", timed_out=True, stage="dependences"))
+    assert stop.value.value == Failed(
+        "its dependences take more than 30 s of 60 s", timed_out=True, stage="dependences"
+    )
 
 
 def test_loops_of_a_region_that_takes_too_long_are_taken_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +296,7 @@ def test_loops_of_a_region_that_takes_too_long_are_taken_by_themselves(monkeypat
             raise TimeoutError("late")
         return transform(tu, region, number, options, given)
 
-    monkeypatch.setattr("scopt.pipeline.transform", whole_is_slow)
+    monkeypatch.setattr("scopt.transform.transform", whole_is_slow)
     nests = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) A[i][j] += 1; for (i = 0; i < n; i++) x[i] = 2 * y[i];"
     result = optimize(source_of(f"for (t = 0; t < n; t++) {{ {nests} }}"), Options(jobs=1, eager=True))
     assert [(one.part, one.transformed) for one in result.regions] == [(False, False), (True, True), (True, True)]
@@ -285,6 +331,8 @@ def test_a_scheduler_keeps_to_its_time() -> None:
     strategy = PlutoStrategy(deadline=0.0)
     with pytest.raises(TimeoutError, match=UNSCHEDULED):
         strategy.solve(Step({}, (), (), ()), Wish())
+    with pytest.raises(TimeoutError, match=UNSCHEDULED):
+        FeautrierStrategy(deadline=0.0).solve(Step({}, (), (), ()), Wish())
 
 
 def test_who_wants_a_schedule_of_his_own_gets_no_other() -> None:
