@@ -265,8 +265,7 @@ _PASSED = """\
 region.transformed: the region has new loops
   The message counts them, those that run in parallel, and those that can be vectorized.
 reduction.reordered: updates run in another order
-  A sum, product or extremum has another order: the same for integers, and for extrema of values that are never the
-  zero with a sign (fabs, squares, what is added to these); up to rounding with --reassociate for others.
+  A sum, product or extremum has another order: the same value, but for rounding where --reassociate is given.
 """
 
 _ANALYSIS = """\
