@@ -40,6 +40,7 @@ from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.exchanging import with_exchanges
 from scopt.astgen.passes.gathering import with_records_apart
 from scopt.astgen.passes.kept_loops import with_kept_loops, with_plain_sums
+from scopt.astgen.passes.lane_copies import with_lanes
 from scopt.astgen.passes.lanes import with_lanes_apart
 from scopt.astgen.passes.lengths import with_constant_lengths
 from scopt.astgen.passes.lookups_apart import with_lookups_apart
@@ -382,6 +383,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("lanes-apart", "of records that are computed differently, one element apart", _lanes_apart),
     Rewrite("eager-conditions", "both sides of && and || are evaluated", _computed(with_eager_conditions)),
     Rewrite("picked-choices", "both sides of choices among constants", _computed(with_picked_choices)),
+    Rewrite("lane-copies", "lanes have copies of extrema in any order", _computed(lambda _, *made: with_lanes(*made))),
     Rewrite("skipped-blocks", "searches leave out blocks in which nothing better is found", _skipped_blocks),
     Rewrite("wide-vectors", "vector loops over long rows ask for whole registers", _wide_vectors),
     Rewrite("collapsed-loops", "loops of threads over two loops only where these can be one", _collapsed_loops),

@@ -23,6 +23,7 @@ from scopt.astgen.library_loops import is_library_loop
 from scopt.astgen.lone_rows import are_ragged_rows
 from scopt.astgen.lone_thread import gains_alone, gains_by_tails, threads_text
 from scopt.astgen.one_thread import has_own_vectors
+from scopt.astgen.passes.lane_copies import has_lane_copies
 from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.skipping import has_searches
 from scopt.astgen.source_work import (
@@ -299,7 +300,7 @@ def _conditions(
         inside = list(_parallel(loop, ()))
         tests = [_outside(path, inner, parameters) for path, inner in inside]
         alone = LoopNest(Block((loop,)))
-        searched = has_searches(scop, alone)
+        searched = has_searches(scop, alone) or has_lane_copies(scop, alone)
         if (scop.narrowed and has_vectors(loop)) or reads_ahead(scop, alone) or has_own_vectors(scop, alone):
             yield whole_test(loop, costs, least_region(machine), parameters), True
         elif inside and all(test is not None for test in tests):

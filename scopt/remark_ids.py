@@ -265,7 +265,7 @@ _PASSED = """\
 region.transformed: the region has new loops
   The message counts them, those that run in parallel, and those that can be vectorized.
 reduction.reordered: updates run in another order
-  A sum, product or extremum has another order: the same for integers, up to rounding with --reassociate for others.
+  A sum, product or extremum has another order: the same value, but for rounding where --reassociate is given.
 """
 
 _ANALYSIS = """\
@@ -329,8 +329,8 @@ pragma.macro: loops without directives of OpenMP
   The file has a macro for a word of such directives (`private`, `schedule`), which would be expanded there, too.
   > give the macro another name
 reduction.in-order: a reduction keeps the order of its source
-  A sum or product of floating-point numbers is rounded differently in another order, and a
-  signed sum may overflow: one step has to wait for the one before.
+  A sum or product of floating-point numbers is rounded differently in another order, of two zeros an extremum is the
+  first one, and a signed sum may overflow: one step has to wait for the one before.
   > give --reassociate if last digits don't matter, or no signed sum overflows; -fwrapv if the build has it
 schedule.bands-apart: loops of the given schedule stand in bands of their own
   Only loops of one band are interchanged and tiled, so that register tiles and wavefronts need several in one.

@@ -17,7 +17,7 @@ from scopt.ir.scop import Dependences, Scop
 from scopt.options import Options
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import operation_limit
-from scopt.poly.reductions import Reorder, updates_of
+from scopt.poly.reordering import Reorder, updates_of
 from scopt.poly.strip_loops import without_strips
 from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.passes.carrying import carry

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.astgen.emit.asking_loops import asked, asking
-from scopt.astgen.emit.balance import imbalanced, runs_backwards
+from scopt.astgen.emit.balance import runs_backwards
 from scopt.astgen.emit.braces import in_braces, inline
 from scopt.astgen.emit.c_expr import ALL_HELPERS, APART, AROUND, SCALAR, ExprPrinter, Level, helper_name
 from scopt.astgen.emit.c_layout import ForStatement, IfStatement
@@ -24,12 +24,12 @@ from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript
 from scopt.astgen.emit.interiors import Interior, interior_of
 from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.known_divisors import knows_divisors
+from scopt.astgen.emit.lane_texts import in_lanes
+from scopt.astgen.emit.loop_directives import pragma_text
 from scopt.astgen.emit.loop_hints import for_both, leaves_roots, not_unrolled, plain_hints
-from scopt.astgen.emit.loop_work import is_tile_loop, last_iteration
+from scopt.astgen.emit.loop_work import last_iteration
 from scopt.astgen.emit.narrow_texts import narrow_declarations, stands_twice, two_widths
-from scopt.astgen.emit.own_loops import is_uneven
 from scopt.astgen.emit.strip_texts import in_strips
-from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, subtract
 from scopt.ir.nest import (
     Block,
@@ -40,14 +40,13 @@ from scopt.ir.nest import (
     Held,
     Hold,
     If,
-    LoopMark,
     LoopNest,
     Max,
     Min,
     Sum,
 )
-from scopt.ir.nest_walks import Item, calls, declared, items
-from scopt.ir.scop import CType, Scop
+from scopt.ir.nest_walks import Item, calls, items
+from scopt.ir.scop import Scop
 
 # Variables with initializers that share a declaration.
 _DECLARED_A_LINE = 4
@@ -154,6 +153,8 @@ class _Printer(Struct, frozen=True):
             case For() if item.mark.looked:
                 strips = in_strips(self.scop, item)
                 yield from (*map(cgen.Line, strips.declarations), *self.loop(strips.loop))
+            case For() if item.mark.parted is not None:
+                yield from self.lanes(item)
             case For() if (inside := interior_of(self.scop, item)) is not None:
                 yield from self.interior(item, inside)
             case For():
@@ -172,6 +173,23 @@ class _Printer(Struct, frozen=True):
         yield IfStatement(
             both.test, [*map(cgen.Line, both.copies), *self.loop(both.narrow)], list(self.loop(both.wide)), True
         )
+
+    def lanes(self, loop: For) -> Iterator[cgen.Generable]:
+        """Strips in which lanes have copies of what a loop reduces, where there are some, and what is left over."""
+        made, own = in_lanes(self.scop, loop), self.inner.get(id(loop), ())
+        strip, start = made.strips.iterator, self.exprs.expr(loop.lower).text
+        yield cgen.Line(f"{self.scop.long_type} {strip} = {start};")
+        inner = replace(
+            self,
+            scop=made.scop,
+            exprs=self.exprs.within(made.strips),
+            inner={**self.inner, id(made.vector): own, id(made.rest): own},
+        )
+        limit, step = self.limit(made.strips.upper), f"{strip} += {made.strips.step}"
+        strips = ForStatement("", f"{strip} {limit}", step, list(inner.loop(made.vector)), False)
+        test = " && ".join(one for one in (self.exprs.condition(made.test).text, made.signs) if one)
+        yield IfStatement(test, [*map(cgen.Line, made.filled), strips, *map(cgen.Line, made.joined)], (), True)
+        yield from replace(inner, scop=self.scop, exprs=self.exprs.within(made.left)).loop(made.rest)
 
     def interior(self, loop: For, inside: Interior) -> Iterator[cgen.Generable]:
         """The question at both ends of a strip, the strip without it where the answer is yes, and as it was."""
@@ -296,94 +314,3 @@ def length_of(loop: For) -> float:
     """How far a loop of constant length goes; no end for others."""
     distance = subtract(loop.upper, loop.lower)
     return distance.value if isinstance(distance, Const) else inf
-
-
-def _takes_its_time(scop: Scop, item: Item, *, again: bool) -> bool:
-    """Whether data say how long something in a loop takes."""
-    match item:
-        case For():
-            return bool(decided_by(scop, item, frozenset()))
-        case Call():
-            return is_uneven(scop, item.statement, again=again)
-    return False
-
-
-def _has_loops(item: Item) -> bool:
-    return isinstance(item, For) and any(isinstance(inner, For) for inner in items(item.body))
-
-
-def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
-    """The OpenMP directive of a loop's mark, without ``#pragma``. text: the loop as it is printed.
-
-    A parallel loop whose iterations take the same time is scheduled statically, since neighbours then share cache lines
-    less often. Where the time depends on the iterator (a triangle), or there are few, heavy iterations, of tiles or
-    with loops in loops, are handed out one by one, others in eights.
-    """
-    mark = loop.mark
-    words = ["omp", *(("parallel", "for") if mark.parallel else ()), *(("simd",) if mark.simd else ())]
-    if mark.collapse > 1:
-        words.append(f"collapse({mark.collapse})")
-    if mark.lanes:
-        words.append(f"simdlen({mark.lanes})")
-    if mark.parallel and loop.work is not None:
-        # without the modifier, the condition would switch the vector instructions off too
-        which = "parallel: " if mark.simd else ""
-        words.append(f"if({which}{exprs.condition(loop.work).text})")
-    if any(scop.arrays[name].pointer for name in mark.private):
-        raise InternalError(
-            f"{scop.location}: a private copy of a pointer would not point anywhere: {', '.join(mark.private)}"
-        )
-    if mark.private:
-        words.append(f"private({', '.join(scop.arrays[name].spelling for name in mark.private)})")
-    if mark.parallel and (copied := sorted(copyable(scop, loop) & set(re.findall(r"[A-Za-z_]\w*", text)))):
-        words.append(f"firstprivate({', '.join(copied)})")
-    words += [f"reduction({operator}: {', '.join(names)})" for operator, names in reduced_names(scop, mark).items()]
-    uneven = mark.parallel and any(_takes_its_time(scop, item, again=mark.again) for item in items(loop.body))
-    if mark.parallel and uneven and not mark.coarse and not is_tile_loop(loop):
-        words.append("schedule(guided)")  # each instance takes as long as its data say
-    elif mark.parallel and not mark.coarse and not imbalanced(loop):
-        words.append("schedule(static)")
-    elif mark.parallel:
-        alone = mark.coarse or is_tile_loop(loop) or any(_has_loops(item) for item in items(loop.body))
-        words.append("schedule(dynamic)" if alone else "schedule(dynamic, 8)")
-    return " ".join(words)
-
-
-def copyable(scop: Scop, loop: For) -> frozenset[str]:
-    """The variables around the region, and of its own scalars, of which each thread may have a copy in a loop: it
-    doesn't write them, nor has it others of their names. A scalar that threads share has an address, and clang keeps it
-    in memory wherever the region computes it; a pointer to memory of the text's own that it reads again and again costs
-    it the vectors of strips. Beside rows that run together, calls of `APART` keep clang from knowing what it has read.
-    """
-    reduced = (name for names in reduced_names(scop, loop.mark).values() for name in names)
-    private = (scop.arrays[name].spelling for name in loop.mark.private)
-    accesses = (access for call in calls(loop.body) for access in scop.statement(call.statement).accesses)
-    written = (scop.arrays[access.array] for access in accesses if access.is_write)
-    inner = (item.iterator for item in items(loop.body) if isinstance(item, For))
-    held = {name for call in calls(loop.body) for _, name in (*call.held, *call.chosen)}
-    own = (name for item in items(loop.body) if isinstance(item, Hold) for name in declared(item))
-    memory = {array.spelling for array in scop.arrays.values() if array.memory}
-    local = {one.spelling for one in scop.arrays.values() if one.local and not one.rank and _is_number(one.type)}
-    return (scop.by_value | held | memory | local) - {
-        *own,
-        loop.iterator,
-        *inner,
-        *reduced,
-        *private,
-        *(array.spelling for array in written if not array.rank),
-    }
-
-
-def _is_number(ctype: CType) -> bool:
-    return (ctype.integer or ctype.floating) and not (ctype.volatile or ctype.atomic)
-
-
-def reduced_names(scop: Scop, mark: LoopMark) -> dict[str, tuple[str, ...]]:
-    """The variables of the reduction clauses, by operator; arrays by their names, since clang 19 lets threads update a
-    global array itself where the clause has a section of it (``h[0:256]``).
-    """
-    found: dict[str, tuple[str, ...]] = {}
-    for one in mark.reductions:
-        names = one.held if scop.arrays[one.array].rank and not one.whole else (scop.arrays[one.array].spelling,)
-        found[one.operator] = (*found.get(one.operator, ()), *names)
-    return found

@@ -16,20 +16,23 @@ from scopt.astgen.emit.c_expr import APART, AROUND, SCALAR, helper_name
 from scopt.astgen.emit.c_read import Reader, Unreadable, canonical, canonical_condition
 from scopt.astgen.emit.c_statement import assignable
 from scopt.astgen.emit.decided import INSIDE, Decided, condition_text, decided_by
-from scopt.astgen.emit.emit_c import Emitted, copyable, parted, reduced_names, together
+from scopt.astgen.emit.emit_c import Emitted, parted, together
 from scopt.astgen.emit.flat import Meant, is_flat_subscript
 from scopt.astgen.emit.inner_declarations import Inner, copied_names, inner_declarations, outer_declarations
 from scopt.astgen.emit.interiors import Interior, interior_of
-from scopt.astgen.emit.loop_hints import without_hints
+from scopt.astgen.emit.lane_texts import in_lanes
+from scopt.astgen.emit.loop_directives import copyable, reduced_names
 from scopt.astgen.emit.loop_work import last_iteration
 from scopt.astgen.emit.narrow_texts import narrow_declarations, stands_twice, two_widths
+from scopt.astgen.emit.printed import expect, expression_of, parsed, statements_of, step_of
+from scopt.astgen.emit.read_lanes import read_lanes
 from scopt.astgen.emit.read_pragmas import Directive, directive_of
 from scopt.astgen.emit.statement_match import StatementMatch
 from scopt.astgen.emit.strip_texts import in_strips
 from scopt.diagnostics import InternalError
 from scopt.ir.ctypes import type_spelling
 from scopt.ir.expr import plus
-from scopt.ir.from_pycparser import CSyntaxError, parse_c
+from scopt.ir.from_pycparser import CSyntaxError
 from scopt.ir.nest import Block, Call, For, Held, Hold, If, LoopMark, LoopNest
 from scopt.ir.scop import Scop
 from scopt.ir.walks import same_tree
@@ -46,17 +49,10 @@ def check_printed(scop: Scop, nest: LoopNest, emitted: Emitted, *, openmp: bool 
     """
     try:
         inner = inner_declarations(scop, nest)
-        items = _without_declarations(scop, nest, _parse(scop, emitted.text), inner)
+        items = _without_declarations(scop, nest, parsed(scop, emitted.text), inner)
         _Checker(scop, openmp, inner=inner).block(nest.body, items, Reader.of(scop))
     except (Unreadable, CSyntaxError) as error:
         raise InternalError(f"{scop.location}: the printed C is not the loop nest: {error}") from error
-
-
-def _parse(scop: Scop, text: str) -> list[ir.Node]:
-    """The statements of the printed text."""
-    types = "".join(f"typedef int {name};\n" for name in sorted(scop.typedefs))
-    tree = parse_c(f"{types}void region(void)\n{{\n{without_hints(text)}}}\n")
-    return list(tree.ext[-1].body.block_items or [])
 
 
 def _without_declarations(scop: Scop, nest: LoopNest, items: list[ir.Node], inner: Inner) -> list[ir.Node]:
@@ -109,7 +105,7 @@ class _Checker(Struct, frozen=True):
                 raise Unreadable("a pragma in front of something that is no loop")
             match item:
                 case For() if in_braces(self.scop, item) and pragma is None:
-                    self.opened(item, _statements(node), reader)
+                    self.opened(item, statements_of(node), reader)
                 case For() if decided := decided_by(self.scop, item, self.known):
                     self.decided(item, decided, node, reader)
                 case For():
@@ -119,19 +115,19 @@ class _Checker(Struct, frozen=True):
                 case Call():
                     StatementMatch.of(self.scop, item, reader, self.known).check(node, rest)
                 case Hold():
-                    self.hold(item, _statements(node), reader)
+                    self.hold(item, statements_of(node), reader)
         if next(rest, None) is not None:
             raise Unreadable("there is one statement too many")
 
     def decided(self, loop: For, decided: Decided, node: ir.Node, reader: Reader) -> None:
         """``if (holds) for (…) …``"""
-        meant = _expression(self.scop, condition_text(decided))
+        meant = expression_of(self.scop, condition_text(decided))
         if not isinstance(node, ir.If) or node.iffalse is not None or not same_tree(node.cond, meant):
             raise Unreadable(f"what decides about the loop over '{loop.iterator}' is not there")
         if any(name in reader.iterators for name, _ in decided):
             raise Unreadable(f"an iterator hides what decides about the loop over '{loop.iterator}'")
         inner = replace(self, known=self.known | decided)
-        match _statements(node.iftrue):
+        match statements_of(node.iftrue):
             case [ir.Pragma() as pragma, one]:
                 inner.loop(loop, one, directive_of(pragma), reader)
             case [one]:
@@ -148,6 +144,8 @@ class _Checker(Struct, frozen=True):
                     self.loop(strips.loop, node, None, reader)
                 case _:
                     raise Unreadable(f"the strips of the loop over '{loop.iterator}' are not there")
+        elif loop.mark.parted is not None:
+            self.lanes(loop, printed, reader)
         elif (inside := interior_of(self.scop, loop)) is not None:
             self.interior(loop, inside, printed, reader)
         elif stands_twice(loop):
@@ -171,29 +169,37 @@ class _Checker(Struct, frozen=True):
     def twice(self, loop: For, printed: Sequence[ir.Node], reader: Reader) -> None:
         """The lines in front of a loop with narrower variables, that loop, and the one with the usual ones."""
         both = two_widths(self.scop, loop)
-        total, copies = (_parse(self.scop, "\n".join((*lines, ""))) for lines in (both.total, both.copies))
+        total, copies = (parsed(self.scop, "\n".join((*lines, ""))) for lines in (both.total, both.copies))
         match printed:
             case [*first, ir.If(cond=cond, iftrue=ir.Compound(block_items=[*then]), iffalse=ir.Node() as otherwise)]:
                 lines = [*first, cond, *then[: len(copies)]]
-                meant = [*total, _expression(self.scop, both.test), *copies]
+                meant = [*total, expression_of(self.scop, both.test), *copies]
                 same = len(first) == len(total) and len(lines) == len(meant) and all(map(same_tree, lines, meant))
-                match then[len(copies) :], _statements(otherwise):
+                match then[len(copies) :], statements_of(otherwise):
                     case [ir.Pragma() as one, narrow], [ir.Pragma() as other, wide] if same:
                         self.loop(both.narrow, narrow, directive_of(one), reader)
                         self.loop(both.wide, wide, directive_of(other), reader)
                         return
         raise Unreadable(f"the loop over '{loop.iterator}' with narrower variables is not there")
 
+    def lanes(self, loop: For, printed: Sequence[ir.Node], reader: Reader) -> None:
+        """Strips in which lanes have copies, behind a test, and what is left over."""
+        made, own = in_lanes(self.scop, loop), self.inner.get(id(loop), ())
+        (strips, along), (rest, behind) = read_lanes(self.scop, made, printed, reader)
+        inner = replace(self, inner={**self.inner, id(made.vector): own, id(made.rest): own})
+        replace(inner, scop=made.scop).block(Block((made.vector,)), strips, along)
+        inner.loop(made.rest, rest, None, behind)
+
     def interior(self, loop: For, inside: Interior, printed: Sequence[ir.Node], reader: Reader) -> None:
         """The question at both ends of a strip, and its two forms."""
-        meant = _parse(self.scop, "\n".join((*inside.lines, "")))
+        meant = parsed(self.scop, "\n".join((*inside.lines, "")))
         count = len(meant)
         match printed[-1] if len(printed) > count and all(map(same_tree, printed[:count], meant)) else None:
             case ir.If(cond=ir.ID(name=name), iftrue=then, iffalse=ir.Node() as otherwise) if name == INSIDE:
                 ends = replace(self, known=self.known | {(INSIDE, False)})
                 ends.block(Block(inside.ends), printed[count:-1], reader)
                 whole = replace(self, known=self.known | {(INSIDE, True)})
-                match _statements(then), _statements(otherwise):
+                match statements_of(then), statements_of(otherwise):
                     case [*first, ir.For() as one], [*second, ir.For() as other] if len(first) == len(second) <= 1:
                         marks = [self.directive(some) for some in (first, second)]
                         whole.loop(loop, one, marks[0], reader)
@@ -214,15 +220,15 @@ class _Checker(Struct, frozen=True):
         for one, node in zip(hold.choices, printed, strict=False):
             match node:
                 case ir.Decl(name=one.name, type=ctype, init=ir.Node() as init, storage=[], quals=[]):
-                    _equal(type_spelling(ctype), self.scop.long_type, f"type of '{one.name}'")
-                    _equal(canonical(reader.usable(init).value), canonical(one.value), f"value of '{one.name}'")
+                    expect(type_spelling(ctype), self.scop.long_type, f"type of '{one.name}'")
+                    expect(canonical(reader.usable(init).value), canonical(one.value), f"value of '{one.name}'")
                 case _:
                     raise Unreadable(f"the declaration of '{one.name}' is not there")
         reader, printed = self.with_choices(hold, reader), printed[len(hold.choices) :]
         for load, node in zip(hold.loads, printed, strict=False):
             match node:
                 case ir.Decl(name=load.name, type=ctype, init=ir.Node() as init, storage=[], quals=[]):
-                    _equal(type_spelling(ctype), load.type, f"type of '{load.name}'")
+                    expect(type_spelling(ctype), load.type, f"type of '{load.name}'")
                     StatementMatch.of(self.scop, Call(load.statement, load.args), reader).match(load.reference, init)
                 case _:
                     raise Unreadable(f"the declaration of '{load.name}' is not there")
@@ -235,7 +241,7 @@ class _Checker(Struct, frozen=True):
             match node:
                 case ir.Decl(name=cell.name, type=ctype, init=ir.Node() as init, storage=[], quals=[]):
                     kind = cell.part or self.scop.arrays[cell.array].type.spelling
-                    _equal(type_spelling(ctype), kind, f"type of '{cell.name}'")
+                    expect(type_spelling(ctype), kind, f"type of '{cell.name}'")
                     if not cell.part:
                         self.cell(cell, init, reader)
                     elif not same_tree(init, ir.Constant("int", "0")):
@@ -270,7 +276,7 @@ class _Checker(Struct, frozen=True):
         for subscript in () if array.flat else reversed(cell.subscripts):
             if not isinstance(node, ir.ArrayRef):
                 raise Unreadable(f"the cell of '{cell.name}'")
-            _equal(canonical(reader.usable(node.subscript).value), canonical(subscript), f"cell of '{cell.name}'")
+            expect(canonical(reader.usable(node.subscript).value), canonical(subscript), f"cell of '{cell.name}'")
             node = node.name
         spelling = array.spelling
         if not isinstance(node, ir.ID) or node.name != spelling or spelling in reader.iterators:
@@ -286,25 +292,25 @@ class _Checker(Struct, frozen=True):
                 # the initializer and the bound are read where the iterator isn't declared: they must not use it
                 first, last = reader.usable(start).value, reader.usable(bound).value
                 if op == ">=":
-                    _equal(loop.mark.parallel, True, f"order of the iterations of '{iterator}'")
-                    _equal(canonical(first), canonical(last_iteration(loop)), f"last iteration of '{iterator}'")
-                    _equal(canonical(last), canonical(loop.lower), f"lower bound of '{iterator}'")
-                    _equal(_step(step, iterator), -loop.step, f"step of '{iterator}'")
+                    expect(loop.mark.parallel, True, f"order of the iterations of '{iterator}'")
+                    expect(canonical(first), canonical(last_iteration(loop)), f"last iteration of '{iterator}'")
+                    expect(canonical(last), canonical(loop.lower), f"lower bound of '{iterator}'")
+                    expect(step_of(step, iterator), -loop.step, f"step of '{iterator}'")
                 else:
-                    _equal(canonical(first), canonical(loop.lower), f"lower bound of '{iterator}'")
-                    _equal(
+                    expect(canonical(first), canonical(loop.lower), f"lower bound of '{iterator}'")
+                    expect(
                         canonical(plus(last, -1) if op == "<" else last),
                         canonical(loop.upper),
                         f"upper bound of '{iterator}'",
                     )
-                    _equal(_step(step, iterator), loop.step, f"step of '{iterator}'")
+                    expect(step_of(step, iterator), loop.step, f"step of '{iterator}'")
                 if op == ">=":
-                    _equal(type_spelling(ctype), self.scop.long_type, f"type of '{iterator}'")
+                    expect(type_spelling(ctype), self.scop.long_type, f"type of '{iterator}'")
                 inner = reader.within(iterator, type_spelling(ctype), loop.lower, loop.upper, loop.step)
                 self.pragma(loop, pragma, reader)
                 own = [one.declaration for one in self.inner.get(id(loop), ()) if one.declaration is not None]
                 own += narrow_declarations(self.scop, loop)
-                body = _behind_declarations(own, self.without_calls(loop, _statements(node.stmt)))
+                body = _behind_declarations(own, self.without_calls(loop, statements_of(node.stmt)))
                 self.block(loop.body, body, inner)
                 return
         raise Unreadable(f"the loop over '{loop.iterator}' is not there")
@@ -315,7 +321,7 @@ class _Checker(Struct, frozen=True):
             if wanted:
                 match printed:
                     case [ir.FuncCall(name=ir.ID(name=name), args=None), *printed]:
-                        _equal(name, helper_name(helper, self.scop.reserved), "call in a loop that is no vector loop")
+                        expect(name, helper_name(helper, self.scop.reserved), "call in a loop that is no vector loop")
                     case _:
                         raise Unreadable("a call in a loop that is no vector loop is missing")
         if not parted(loop):
@@ -324,7 +330,7 @@ class _Checker(Struct, frozen=True):
         for position, node in enumerate(printed):
             match node:
                 case ir.FuncCall(name=ir.ID(name=name), args=None) if position % (size + 1) == size:
-                    _equal(name, helper_name(APART, self.scop.reserved), "call between two statements")
+                    expect(name, helper_name(APART, self.scop.reserved), "call between two statements")
                 case _ if position % (size + 1) == size:
                     raise Unreadable("a call between two statements is missing")
         return [node for position, node in enumerate(printed) if position % (size + 1) != size]
@@ -333,12 +339,12 @@ class _Checker(Struct, frozen=True):
         if not isinstance(node, ir.If):
             raise Unreadable("an if is not there")
         condition = reader.work(node.cond)
-        _equal(canonical_condition(condition), canonical_condition(item.condition), "condition of an if")
-        self.block(item.then, _statements(node.iftrue), reader.where(condition))
+        expect(canonical_condition(condition), canonical_condition(item.condition), "condition of an if")
+        self.block(item.then, statements_of(node.iftrue), reader.where(condition))
         if (node.iffalse is None) != (item.otherwise is None):
             raise Unreadable("an else is missing or too many")
         if item.otherwise is not None:
-            self.block(item.otherwise, _statements(node.iffalse), reader)
+            self.block(item.otherwise, statements_of(node.iffalse), reader)
 
     def pragma(self, loop: For, pragma: Directive | None, reader: Reader) -> None:
         mark = loop.mark if self.openmp else LoopMark()
@@ -349,52 +355,23 @@ class _Checker(Struct, frozen=True):
         if pragma is None or (pragma.parallel, pragma.simd) != (mark.parallel, mark.simd):
             raise Unreadable(f"the pragma of the loop over '{loop.iterator}' is not its mark")
         clauses = dict(pragma.clauses)
-        _equal(clauses.pop("collapse", "1"), str(mark.collapse), "collapse clause")
-        _equal(clauses.pop("simdlen", ""), str(mark.lanes or mark.wide or ""), "simdlen clause")
+        expect(clauses.pop("collapse", "1"), str(mark.collapse), "collapse clause")
+        expect(clauses.pop("simdlen", ""), str(mark.lanes or mark.wide or ""), "simdlen clause")
         private = tuple(clauses.pop("private").split(", ")) if "private" in clauses else ()
         copied = copied_names(loop, self.inner.get(id(loop), ()))
-        _equal(private, tuple(self.scop.arrays[name].spelling for name in copied), "private list")
+        expect(private, tuple(self.scop.arrays[name].spelling for name in copied), "private list")
         values = clauses.pop("firstprivate", "") if mark.parallel else ""
         if values and not copyable(self.scop, loop).issuperset(values.split(", ")):
             raise Unreadable(f"firstprivate list of '{loop.iterator}'")
         for operator, names in reduced_names(self.scop, mark).items():
-            _equal(clauses.pop(f"reduction {operator}", ""), ", ".join(names), f"reduction clause of '{loop.iterator}'")
+            expect(clauses.pop(f"reduction {operator}", ""), ", ".join(names), f"reduction clause of '{loop.iterator}'")
         if mark.parallel and not _SCHEDULE.fullmatch(clauses.pop("schedule", "")):
             raise Unreadable("the schedule clause of a parallel loop")
         if mark.parallel and loop.work is not None:
             condition = clauses.pop("if", "")
             if mark.simd and not condition.startswith("parallel: "):
                 raise Unreadable("an if clause that is meant for the simd construct too")
-            work = reader.work(_expression(self.scop, condition.removeprefix("parallel: ")))
-            _equal(canonical_condition(work), canonical_condition(loop.work), "if clause")
+            work = reader.work(expression_of(self.scop, condition.removeprefix("parallel: ")))
+            expect(canonical_condition(work), canonical_condition(loop.work), "if clause")
         if clauses:
             raise Unreadable(f"the clauses {', '.join(clauses)}")
-
-
-def _equal(printed: object, meant: object, what: str) -> None:
-    if printed != meant:
-        raise Unreadable(f"the {what} is {printed}, not {meant}")
-
-
-def _statements(node: ir.Node) -> list[ir.Node]:
-    return list(node.block_items or []) if isinstance(node, ir.Compound) else [node]
-
-
-def _step(node: ir.Node, iterator: str) -> int:
-    match node:
-        case ir.UnaryOp(op="p++", expr=ir.ID(name=name)) if name == iterator:
-            return 1
-        case ir.UnaryOp(op="p--", expr=ir.ID(name=name)) if name == iterator:
-            return -1
-        case ir.Assignment(op="+=" | "-=" as op, lvalue=ir.ID(name=name), rvalue=ir.Constant(value=value)) if (
-            name == iterator
-        ):
-            return int(value) if op == "+=" else -int(value)
-    raise Unreadable(f"the step of '{iterator}'")
-
-
-def _expression(scop: Scop, text: str) -> ir.Node:
-    match _parse(scop, f"return {text};\n"):
-        case [ir.Return(expr=ir.Node() as expr)]:
-            return expr
-    raise Unreadable(f"the clause '{text}'")

@@ -150,7 +150,8 @@ class _Holder(Struct, frozen=True, eq=False):
         """A jammed loop, or one that reduces cells, below the loads of the cells that it doesn't move."""
         reduced, inner = self.reduced(loop), self.space.inside(loop, context)
         calls = tuple(item for item in loop.body.items if isinstance(item, Call))
-        body = self.uses(calls, branches=(loop.mark.simd or self.is_chain(loop)) and not reduced)
+        best = all(one.best for one in loop.mark.reductions)  # lanes have copies of our own
+        body = self.uses(calls, branches=(loop.mark.simd or self.is_chain(loop)) and (best or not reduced))
         if body is None:  # extremes behind branches are no reductions, but wait for their stores all the same
             plain = self.without_reductions(loop)
             return self.loop(plain, context) if reduced and not loop.mark.jammed and self.is_chain(plain) else plain

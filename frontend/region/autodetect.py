@@ -35,7 +35,7 @@ from scopt.poly.bands import band_nodes, ordered, with_properties
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import operation_limit, sets_of
 from scopt.poly.loop_order import statements_in_order
-from scopt.poly.reductions import Reorder, updates_of
+from scopt.poly.reordering import Reorder, updates_of
 from scopt.poly.source_loops import source_loops
 
 # isl's elementary operations for one extraction: what needs more is no candidate.

@@ -117,6 +117,7 @@ class _JamLoops(Struct, frozen=True, eq=False):
                 child = child.insert_partial_schedule(columns).band_set_permutable(1)
             along = columns.get_at(0)
             carried = reductions_of(of.scop, of.dependences, child, along) if together and of.options.simd else None
+            carried = carried if carried and not any(one.best for one in carried) else None
             mark = LoopMark(simd=jam.simd or bool(carried), jammed=True, reductions=carried or ())
             child = build.marks.above(child, mark)
             if not together:

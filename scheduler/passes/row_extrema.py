@@ -19,6 +19,7 @@ from scopt.poly.dependences import dependences
 from scopt.poly.first_best import is_first_best
 from scopt.poly.isl_utils import IN, OUT, sets_of, union_of_sets
 from scopt.poly.reductions import BETTER, Update, update_of
+from scopt.poly.reordering import is_best_in_any_order
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.passes.private_tables import Counted, with_table
 from scopt.scheduler.passes.totals import total_around
@@ -38,6 +39,8 @@ def with_row_extrema(scop: Scop, deps: Dependences) -> Scop | None:
             names |= {one.name for one in found.statements}
     if not names:
         return None
+    # what is found in any order is found where it is computed
+    names = {name for name in names if not is_best_in_any_order(made, made.statement(name))}
     return replace(made, schedule=trees.build(_apart(made, names, trees.read(made.schedule.get_root()))))
 
 

@@ -25,6 +25,7 @@ from scopt.check.buffers import Buffers
 from scopt.check.forms import Roles
 from scopt.check.functions.definitions import check_functions
 from scopt.check.guards import check_guard
+from scopt.check.lanes_beginnings import check_lane_copies
 from scopt.check.left_out import check_searches
 from scopt.check.loads import check_loads
 from scopt.check.masks import masked_ones
@@ -83,6 +84,7 @@ def _check_words(program: Program, deps: Dependences, text: Emitted, guard: str)
     check_row_sums(program, deps)
     check_searches(program)
     check_strips_of_lookups(program)
+    check_lane_copies(program, deps)
     _check_nesting(program)
     _check_held(program)
     check_loads(program)

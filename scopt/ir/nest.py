@@ -103,12 +103,28 @@ class Reduction(Struct, frozen=True):
       copies of.
     held: the variables that stand for the cells of an array (see `Hold`); () for a scalar, and where
     whole: of an array, each thread has a copy of all cells. (Which ones it updates may depend on data: histograms.)
+    best: an extremum of floating-point numbers, which takes what is better: copies begin with its value, so that it
+      stays as it is where that is as good, or no number (see `Parted`). A clause gives them another one.
     """
 
     operator: str
     array: str
     held: tuple[str, ...] = ()
     whole: bool = False
+    best: bool = False
+
+
+class Parted(Struct, frozen=True):
+    """Lanes of a vector loop have copies of what it reduces, in arrays of ours.
+
+    strip: the name of the iterator over strips of `count` iterations, one for each lane; lane: of the one over lanes.
+    copies: for each reduction of the loop, the name of the array, and of the variable that holds a lane's copy.
+    """
+
+    strip: str
+    lane: str
+    count: int
+    copies: tuple[tuple[str, str], ...]
 
 
 class Narrow(Struct, frozen=True):
@@ -153,6 +169,7 @@ class LoopMark(Struct, frozen=True):
     narrow: it stands there twice, once with narrower variables.
     looked: it runs in strips, in which places of tables are computed first, then what is there is looked up; the names
       of the loop over strips, and of a buffer of places for each lookup.
+    parted: lanes have copies of what it reduces.
     """
 
     parallel: bool = False
@@ -174,6 +191,7 @@ class LoopMark(Struct, frozen=True):
     searched: str = ""
     narrow: Narrow | None = None
     looked: tuple[str, ...] = ()
+    parted: Parted | None = None
 
 
 class For(Struct, frozen=True):

@@ -350,7 +350,7 @@ class Dependence(Struct, frozen=True, eq=False):
     Flow dependences are value-based (the last write before the read, and may-writes between); anti and output
     dependences too, except over private arrays, where they hold every pair: a schedule may drop those whose live ranges
     stay apart. Reduction dependences: every pair of updates of one cell that may change places. operator: theirs, as in
-    a reduction clause (``+``, ``min``).
+    a reduction clause (``+``, ``min``). best: as in `scopt.ir.nest.Reduction`.
     """
 
     kind: DependenceKind
@@ -359,6 +359,7 @@ class Dependence(Struct, frozen=True, eq=False):
     sink: str
     relation: isl.Map
     operator: str = ""
+    best: bool = False
 
 
 class Dependences(Struct, frozen=True, eq=False):

@@ -55,7 +55,8 @@ def ordered(scop: Scop, deps: Dependences) -> Ordered:
         return source
     by_clause: dict[Reduction, list[Dependence]] = {}
     for dependence in deps.reductions:
-        by_clause.setdefault(Reduction(dependence.operator, dependence.array), []).append(dependence)
+        clause = Reduction(dependence.operator, dependence.array, best=dependence.best)
+        by_clause.setdefault(clause, []).append(dependence)
     updating = {
         clause: frozenset(name for d in some for name in (d.source, d.sink)) for clause, some in by_clause.items()
     }
@@ -251,6 +252,8 @@ def with_copies(
     inside = [scop.statement(str(part.get_tuple_name())) for part in sets_of(node.get_domain())]
 
     def copied(clause: Reduction) -> Reduction | None:
+        if clause.best:
+            return None
         array = scop.arrays[clause.array]
         writes = [
             access for one in inside for access in one.accesses if access.array == clause.array and access.is_write

@@ -91,7 +91,7 @@ def _with_reductions(scop: Scop, inputs: bool, updates: Mapping[str, Update]) ->
             kept.append(dependence)
             continue
         if dependence.kind == "flow":
-            moved.append(replace(dependence, kind="reduction", relation=own, operator=first.operator))
+            moved.append(replace(dependence, kind="reduction", relation=own, operator=first.operator, best=first.best))
         rest = dependence.relation.subtract(own)
         other = besides.get((dependence.kind, dependence.array, dependence.source, dependence.sink))
         rest = rest.union(other) if other is not None and dependence.kind != "output" else rest

@@ -9,14 +9,16 @@ good as the cell may have been better before.
 from __future__ import annotations
 
 from scopt import ir
+from scopt.ir.ctypes import type_spelling
 from scopt.ir.scop import CType, Scop, Statement
 from scopt.ir.truths import is_truth
 from scopt.poly.reductions import selected
 
 _OPERATIONS = ("+", "-", "*", "/")
 _SUFFIXES = {"f": 32, "F": 32}
+_CASTS = {"float": 32, "double": 64, "int": 0, "unsigned int": 0, "long": 0, "unsigned long": 0}
 # Functions of C that return what they are given, or a number as wide.
-_DOUBLE = frozenset(("fabs", "sqrt", "exp", "log", "pow", "sin", "cos", "hypot", "fmax", "fmin", "floor", "ceil"))
+_DOUBLE = frozenset("fabs sqrt exp exp2 log pow sin cos cosh hypot fmax fmin floor ceil".split())
 
 
 def is_first_best(scop: Scop, statement: Statement) -> bool:
@@ -28,9 +30,14 @@ def is_first_best(scop: Scop, statement: Statement) -> bool:
     cell = types.get(id(found.cell))
     if cell is None or not cell.floating:
         return False
-    numbers = frozenset((*statement.iterators, *(one.spelling for one in scop.parameters)))
-    bits = [_bits(one, types, numbers) for one in (found.value, found.compared)]
+    bits = [value_bits(scop, statement, one) for one in (found.value, found.compared)]
     return all(one is not None and one <= cell.bits for one in bits)
+
+
+def value_bits(scop: Scop, statement: Statement, node: ir.Node) -> int | None:
+    """Of the floating-point type of a part of a statement, 0 of an integer; None if that isn't known."""
+    types = {id(access.node): scop.arrays[access.array].type for access in statement.accesses}
+    return _bits(node, types, frozenset((*statement.iterators, *(one.spelling for one in scop.parameters))))
 
 
 def _bits(node: ir.Node, types: dict[int, CType], numbers: frozenset[str]) -> int | None:
@@ -52,6 +59,8 @@ def _bits(node: ir.Node, types: dict[int, CType], numbers: frozenset[str]) -> in
             return None if value[-1] in "lL" else _SUFFIXES.get(value[-1], 64) if "x" not in value.lower() else None
         case ir.UnaryOp(op="+" | "-", expr=inner):
             return both(inner)
+        case ir.Cast(to_type=to_type) if (spelling := type_spelling(to_type)) in _CASTS:
+            return _CASTS[spelling]
         case ir.BinaryOp(op=op, left=left, right=right) if op in _OPERATIONS:
             return both(left, right)
         case ir.TernaryOp(iftrue=then, iffalse=other):

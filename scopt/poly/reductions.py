@@ -9,7 +9,6 @@ operator's and the type's business.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from enum import Enum
 from string import hexdigits
 
 from msgspec import Struct
@@ -36,43 +35,26 @@ BETTER = {"max": ">", "min": "<"}
 _WIDER = 4
 # Functions of C, and of gcc and clang, that return an int, whatever they are given.
 _INT_FUNCTIONS = ("abs", "__builtin_popcount", "__builtin_popcountl", "__builtin_popcountll", "__builtin_parity")
-_INT_BITS = 32
+INT_BITS = 32
 _CHAR_BITS = 8  # _Bool has less, and no sums
-
-
-class Reorder(Enum):
-    """Which reductions may be reordered. SAFE: those with the same result, bit for bit; WRAPPING: and signed sums,
-    which wrap around; ALL."""
-
-    SAFE = 0
-    WRAPPING = 1
-    ALL = 2
 
 
 class Update(Struct, frozen=True, eq=False):
     """How a statement accumulates. operator: as in a reduction clause: ``+ * & | ^ min max``. array: the cell's.
 
-    own: the accesses that are the cell's update; all others of the statement are elsewhere in every instance.
+    own: the accesses that are the cell's update; all others of the statement are elsewhere in every instance. best: an
+      extremum of floating-point numbers that is the same in any order: `scopt.ir.nest.Reduction.best`.
     """
 
     operator: str
     array: str
     own: tuple[Access, ...]
+    best: bool = False
 
     @property
     def reduction(self) -> tuple[str, str]:
         """Operator and array."""
         return self.operator, self.array
-
-
-def updates_of(scop: Scop, reorder: Reorder) -> dict[str, Update]:
-    """By the names of the statements, those that accumulate into a cell and may do so in any order."""
-    found = ((statement, update_of(scop, statement)) for statement in scop.statements)
-    return {
-        statement.name: update
-        for statement, update in found
-        if update is not None and _allowed(scop, statement, update, reorder)
-    }
 
 
 def update_of(scop: Scop, statement: Statement) -> Update | None:
@@ -119,11 +101,11 @@ def neutral(operator: str, ctype: CType) -> ir.Node:
 
     operator: a sum's of integers, or one of `|`, `^`, and, for types of 32 and 64 bits, of extrema."""
     if ctype.floating:
-        infinity = ir.FuncCall(ir.ID("__builtin_inff" if ctype.bits == _INT_BITS else "__builtin_inf"), None)
+        infinity = ir.FuncCall(ir.ID("__builtin_inff" if ctype.bits == INT_BITS else "__builtin_inf"), None)
         return ir.UnaryOp("-", infinity) if operator == "max" else infinity
     if operator not in BETTER:
         return ir.Constant("int", "0")
-    suffix, kind = ("", "int") if ctype.bits == _INT_BITS else ("l", "long int")
+    suffix, kind = ("", "int") if ctype.bits == INT_BITS else ("l", "long int")
     if not ctype.signed:
         most = f"{(1 << ctype.bits) - 1}u{suffix}"
         return ir.Constant("int", "0") if operator == "max" else ir.Constant(f"unsigned {kind}", most)
@@ -140,19 +122,6 @@ def only_updates(scop: Scop, statements: Iterable[Statement], operator: str, arr
         if any(access not in own for access in touching):
             return False
     return True
-
-
-def _allowed(scop: Scop, statement: Statement, update: Update, reorder: Reorder) -> bool:
-    """Whether the order of updates may change, as far as the user allows it."""
-    ctype = scop.arrays[update.array].type
-    if reorder == Reorder.ALL:
-        return True
-    if not ctype.integer:
-        return False
-    # an unsigned type smaller than int is promoted to int, in which a product may overflow
-    wraps = not ctype.signed and (ctype.bits >= _INT_BITS or update.operator != "*")
-    counted = ctype.bits >= _INT_BITS and counts(statement.body)
-    return update.operator not in ("+", "*") or wraps or counted or reorder == Reorder.WRAPPING
 
 
 # --- extrema ----------------------------------------------------------------------------------------------------------
@@ -325,13 +294,13 @@ def _integers(scop: Scop, statement: Statement, expression: ir.Node, ctype: CTyp
     types |= {p.spelling: p.type for p in scop.parameters} | dict(
         zip(statement.iterators, statement.iterator_types, strict=True)
     )
-    if ctype.bits < (_INT_BITS if exact else _CHAR_BITS):
+    if ctype.bits < (INT_BITS if exact else _CHAR_BITS):
         return False
 
     def fits(other: CType | None) -> bool:
         if other is None or not other.integer or other.bits > ctype.bits:
             return False
-        return not exact or not ctype.signed or other.signed or other.bits < _INT_BITS
+        return not exact or not ctype.signed or other.signed or other.bits < INT_BITS
 
     # types that are converted to, as far as something is declared with them
     words = {found.spelling: found for found in (*types.values(), ctype)}
@@ -343,8 +312,8 @@ def _integers(scop: Scop, statement: Statement, expression: ir.Node, ctype: CTyp
             case ir.Cast(to_type=to_type):
                 return fits(words.get(canonical(type_spelling(to_type).split())))
             case ir.FuncCall(name=ir.ID(name=name)):
-                return name in scop.returns and ctype.bits >= _INT_BITS
-        return is_int(leaf) or (not exact and ctype.bits >= _INT_BITS and _is_word(leaf))
+                return name in scop.returns and ctype.bits >= INT_BITS
+        return is_int(leaf) or (not exact and ctype.bits >= INT_BITS and _is_word(leaf))
 
     return all(is_whole(leaf) for leaf in _leaves(expression))
 
@@ -360,9 +329,9 @@ def _is_word(leaf: ir.Node) -> bool:
         return False
     digits = leaf.value.lower().removesuffix("u")
     if digits.isdecimal() and digits[0] != "0":
-        return bool(int(digits) < 1 << (_INT_BITS - (leaf.type == "int")))
+        return bool(int(digits) < 1 << (INT_BITS - (leaf.type == "int")))
     hexadecimal = digits.startswith("0x") and all(one in hexdigits for one in digits[2:])
-    return bool(hexadecimal) and int(digits, 16) < 1 << _INT_BITS
+    return bool(hexadecimal) and int(digits, 16) < 1 << INT_BITS
 
 
 def _leaves(node: ir.Node) -> Iterator[ir.Node]:

@@ -16,7 +16,8 @@ from scopt.poly.bands import may_be_copied
 from scopt.poly.dates import goes_forward, with_dates
 from scopt.poly.isl_utils import IN
 from scopt.poly.linear import subscript_rows
-from scopt.poly.reductions import Reorder, Update, updates_of
+from scopt.poly.reductions import Update
+from scopt.poly.reordering import Reorder, updates_of
 
 _WORDS = {"+": "sum", "*": "product", "min": "minimum", "max": "maximum"}
 

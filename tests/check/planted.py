@@ -23,7 +23,7 @@ from scopt.ir.walks import changed, with_nodes
 from scopt.options import Options
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import operation_limit
-from scopt.poly.reductions import Reorder, updates_of
+from scopt.poly.reordering import Reorder, updates_of
 from scopt.rewritten_scop import MAX_OPERATIONS
 from scopt.transform import transform
 from tests.sources import source_of

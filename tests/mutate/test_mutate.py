@@ -40,6 +40,7 @@ SAMPLE = tuple(
         "handed",
         "conditions",
         "search",
+        "peaks",
         "nearest",
         "correlation",
         "distances",

@@ -11,7 +11,7 @@ from scopt.options import Options
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import walk
 from scopt.poly.legality import check_marks, check_order
-from scopt.poly.reductions import Reorder, updates_of
+from scopt.poly.reordering import Reorder, updates_of
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.decisions.inner_contraction import inner_contraction
 from scopt.scheduler.passes.band_passes import apply_passes

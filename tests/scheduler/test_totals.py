@@ -6,7 +6,7 @@ import pytest
 
 from scopt import pipeline
 from scopt.options import Options
-from scopt.poly.reductions import Reorder, updates_of
+from scopt.poly.reordering import Reorder, updates_of
 from scopt.scheduler.passes.totals import with_totals
 from tests.conftest import RunC
 from tests.sources import scop_of

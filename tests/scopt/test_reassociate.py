@@ -25,7 +25,7 @@ from scopt.options import Options
 from scopt.poly.dependences import dependences
 from scopt.poly.legality import ParallelDim, check_marks, check_order
 from scopt.poly.readback import nest_to_schedule
-from scopt.poly.reductions import Reorder, updates_of
+from scopt.poly.reordering import Reorder, updates_of
 from scopt.scheduler.passes.band_passes import apply_passes
 from tests.sources import scop_of, source_of
 

@@ -7,7 +7,8 @@ import pytest
 
 from scopt.ir.scop import Dependences, Scop
 from scopt.poly.dependences import dependences
-from scopt.poly.reductions import Reorder, update_of, updates_of
+from scopt.poly.reductions import update_of
+from scopt.poly.reordering import Reorder, updates_of
 from tests.sources import scop_of
 
 PARAMS = (
