@@ -346,21 +346,21 @@ SEARCH = marked(
     after="  o[0] = at;\n  o[1] = (int)(least * 1000 + top * 100);",
 )
 
-# The largest difference of a sweep, which lanes look for, and the largest number by the library's function.
+# The largest difference of a sweep, which lanes look for.
 PEAKS = marked(
     "peaks",
-    (Operand("x", "n + 1"), Operand("y", "n"), Operand("o", "2", type="int", value="0")),
+    (Operand("x", "n + 1"), Operand("y", "n"), Operand("o", "1", type="int", value="0")),
     """
   for (int i = 0; i < n; i++) {
     y[i] = 0.5 * (x[i] + x[i + 1]);
     d = fabs(y[i] - x[i]);
     if (d > top)
       top = d;
-    most = fmax(most, 1 + fabs(x[i]));
   }""",
     ((1, 1), (70, 2), (900, 3)),
-    before="  double top = 0.0, most = 0.0, d;",
-    after="  o[0] = (int)(top * 1000);\n  o[1] = (int)(most * 1000);",
+    before="  double top = 0.0, d;",
+    after="  o[0] = (int)(top * 1000);",
+    outside="#include <math.h>",
 )
 
 CORRELATION = marked(
