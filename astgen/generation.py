@@ -255,11 +255,6 @@ def _constant_lengths(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_constant_lengths(program.nest, longest, rare, lowered.fills, buffered.packed))
 
 
-def _whole_diagonals(program: Program, setting: Setting) -> Program:
-    wanted = setting.options.simd and any(one.interleave for one in program.marked.shapes)
-    return replace(program, nest=with_whole_diagonals(program.scop, program.nest)) if wanted else program
-
-
 def _whole_windows(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_whole_windows(program.nest))
 
@@ -377,7 +372,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("outer-conditions", "conditions that a vector loop leaves as they are stand around it", _outer_conditions),
     Rewrite("short-strips", "of fewer rows than a strip has, pieces of constant lengths", _short_strips),
     Rewrite("constant-lengths", "short vector loops get their usual length as a constant", _constant_lengths),
-    Rewrite("whole-diagonals", "diagonals that no border cuts off are straight code in a loop", _whole_diagonals),
+    Rewrite("whole-diagonals", "whole diagonals of rows are straight code", _of_vectors(with_whole_diagonals)),
     Rewrite("whole-windows", "small windows get constant lengths where no border cuts them off", _whole_windows),
     Rewrite("aligned-starts", "vector loops over rows start where the rows' lines do", _aligned_starts),
     Rewrite("masked-extremes", "extremes of what conditions let through, without branches", _masked_extremes),

@@ -30,7 +30,7 @@ from scopt.ir.expr import (
     subtract,
 )
 from scopt.ir.nest import And, Block, Call, Compare, Condition, Const, Expr, For, If, LoopNest, Max, Min, Name
-from scopt.ir.nest_walks import Item
+from scopt.ir.nest_walks import Item, items
 from scopt.ir.scop import Scop
 from scopt.machine.costs import MOST_STRAIGHT
 from scopt.poly.nest_sets import Context, NestSpace
@@ -38,6 +38,8 @@ from scopt.poly.nest_sets import Context, NestSpace
 
 def with_whole_diagonals(scop: Scop, nest: LoopNest) -> LoopNest:
     """The same instances; those of a diagonal, which have nothing to do with each other, in another order."""
+    if not any(isinstance(one, For) and one.mark.most > 1 for one in items(nest.body)):
+        return nest
     space = NestSpace.of(scop, nest)
     return LoopNest(_Diagonals(scop, space).block(nest.body, space.outside()))
 

@@ -97,7 +97,7 @@ def test_others_stay(body: str, mark: LoopMark, full: Condition) -> None:
     assert with_whole_diagonals(scop, nest) == nest
 
 
-ROWS, CELLS = "double a[n][n], double b[n][n]", "float a[n][n], float b[n][n]"
+ROWS = "double a[n][n], double b[n][n]"
 MAIN = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,7 +117,7 @@ int main(void) {
 @pytest.mark.parametrize(
     ("kind", "parameters", "target", "value"),
     [
-        ("float", CELLS, "a[i][j]", "b[i][j] + (a[i - 1][j] < a[i][j - 1] ? a[i - 1][j] : a[i][j - 1])"),
+        ("double", ROWS, "a[i][j]", "b[i][j] + (a[i - 1][j] < a[i][j - 1] ? a[i - 1][j] : a[i][j - 1])"),
         ("double", ROWS, "a[i][j]", "(b[i][j] - a[i - 1][j] - 0.5 * a[i][j - 1]) / (1 + b[i][j] * a[i - 1][j - 1])"),
         ("double", "double *a, double *b", "a[i * n + j]", "0.4 * a[(i - 1) * n + j] + 0.3 * a[i * n + j - 1] + b[j]"),
     ],
