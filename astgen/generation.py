@@ -56,6 +56,7 @@ from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.turned_sums import Summing, with_turned_sums
 from scopt.astgen.passes.two_forms import with_two_forms
+from scopt.astgen.passes.whole_diagonals import with_whole_diagonals
 from scopt.astgen.passes.whole_windows import with_whole_windows
 from scopt.astgen.passes.wide_vectors import with_wide_vectors
 from scopt.astgen.rewrite_setting import Setting
@@ -372,6 +373,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("outer-conditions", "conditions that a vector loop leaves as they are stand around it", _outer_conditions),
     Rewrite("short-strips", "of fewer rows than a strip has, pieces of constant lengths", _short_strips),
     Rewrite("constant-lengths", "short vector loops get their usual length as a constant", _constant_lengths),
+    Rewrite("whole-diagonals", "whole diagonals of rows are straight code", _of_vectors(with_whole_diagonals)),
     Rewrite("whole-windows", "small windows get constant lengths where no border cuts them off", _whole_windows),
     Rewrite("aligned-starts", "vector loops over rows start where the rows' lines do", _aligned_starts),
     Rewrite("masked-extremes", "extremes of what conditions let through, without branches", _masked_extremes),

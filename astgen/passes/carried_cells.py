@@ -11,7 +11,7 @@ one before, and loads from there, since compilers don't know that the arrays are
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import combinations, count
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,8 +20,8 @@ from scopt import ir
 from scopt.astgen.emit.names import names_in_use
 from scopt.astgen.passes.loop_runs import runs, some_iteration
 from scopt.astgen.passes.record_cells import subscripts_of
-from scopt.ir.expr import names, plus, substitute
-from scopt.ir.nest import Block, Call, Expr, For, Held, Hold, If, LoopNest, Name
+from scopt.ir.expr import names, plus, substitute, subtract
+from scopt.ir.nest import Block, Call, Const, Expr, For, Held, Hold, If, LoopNest, Name
 from scopt.ir.nest_walks import Item, calls, items
 from scopt.ir.scop import Access, Scop
 from scopt.poly.body_rewriting import always_evaluated
@@ -47,36 +47,59 @@ def with_carried_cells(scop: Scop, nest: LoopNest) -> LoopNest:
     return LoopNest(_Carrying(scop, space, frozenset(taken)).block(nest.body, space.outside()))
 
 
-def carried(scop: Scop, loop: For, array: str) -> Carried | None:
-    """What a loop hands on in cells of an array; None if it isn't in order, or does anything else with what it writes
-    there before it is read."""
+def carried(scop: Scop, loop: For, array: str) -> list[Carried]:
+    """What a loop hands on in cells of an array; nothing if it isn't in order, or does anything else with what it
+    writes there before it is read."""
     kind, mark = scop.arrays[array], loop.mark
-    plain = not (kind.within or kind.flat or kind.type.volatile or kind.type.atomic) and kind.type.bits != 1
+    plain = not (kind.within or kind.type.volatile or kind.type.atomic) and kind.type.bits != 1
     if not plain or mark.parallel or mark.simd or mark.jammed or mark.searched or loop.step != 1:
-        return None
+        return []
     if not all(isinstance(one, Call) for one in loop.body.items):
-        return None
+        return []
     inside = list(calls(loop.body))
     touching = [(number, k, one) for number, k, one in _accesses(scop, inside) if one.array == array]
-    writes = [(number, k, one) for number, k, one in touching if one.is_write]
-    if len(writes) != 1:
-        return None
-    writer, write, access = writes[0]
-    target = subscripts_of(scop, access, inside[writer].args) if access.kind == "write" else None
-    body = scop.statement(inside[writer].statement).body
-    if target is None or not isinstance(body, ir.Assignment) or body.lvalue is not access.node or body.op != "=":
-        return None
+    targets = {(number, k): _target(scop, inside[number], one) for number, k, one in touching if one.is_write}
+    cells = [one for one in targets.values() if one is not None]
+    if len(cells) < len(targets) or not all(_are_apart(a, b, loop.iterator) for a, b in combinations(cells, 2)):
+        return []
+    found = (_handed(scop, loop, inside, touching, place, cell) for place, cell in zip(targets, cells, strict=True))
+    return [one for one in found if one is not None]
+
+
+def _target(scop: Scop, call: Call, access: Access) -> tuple[Expr, ...] | None:
+    """The cell that a statement assigns to by all that it does; None for other writes."""
+    body = scop.statement(call.statement).body
+    assigns = isinstance(body, ir.Assignment) and body.lvalue is access.node and body.op == "="
+    return subscripts_of(scop, access, call.args) if assigns and access.kind == "write" else None
+
+
+def _are_apart(one: Sequence[Expr], other: Sequence[Expr], iterator: str) -> bool:
+    """Whether two cells are in different rows, which a loop leaves as they are."""
+    distances = (subtract(a, b) for a, b in zip(one, other, strict=True) if iterator not in names(a))
+    return any(isinstance(distance, Const) and distance.value != 0 for distance in distances)
+
+
+def _handed(
+    scop: Scop,
+    loop: For,
+    inside: Sequence[Call],
+    touching: Sequence[tuple[int, int, Access]],
+    place: tuple[int, int],
+    target: tuple[Expr, ...],
+) -> Carried | None:
+    """What the next iteration reads of a cell that a write goes to; None where nothing surely does. touching: all
+    references to the array."""
     following = {loop.iterator: plus(Name(loop.iterator), 1)}
     reads, first = list[tuple[int, int]](), None
     for number, k, one in touching:
         cell = None if one.is_write else subscripts_of(scop, one, inside[number].args)
-        if cell is None or number > writer or tuple(substitute(each, following) for each in cell) != target:
+        if cell is None or number > place[0] or tuple(substitute(each, following) for each in cell) != target:
             continue
         reads.append((number, k))
         first = tuple(substitute(each, {loop.iterator: loop.lower}) for each in cell)
     if first is None or not any(_is_made(scop, inside[number], k) for number, k in reads):
         return None
-    return Carried(writer, write, tuple(reads), first)
+    return Carried(*place, tuple(reads), first)
 
 
 def _accesses(scop: Scop, inside: Sequence[Call]) -> Iterator[tuple[int, int, Access]]:
@@ -123,12 +146,12 @@ class _Carrying(Struct, frozen=True, eq=False):
         held = {one.accesses[k].array for call, one in zip(inside, statements, strict=True) for k, _ in call.held}
         cells, made = list[Held](), inside
         for array in sorted(name for name in arrays - held if self.scop.arrays[name].rank):
-            found = carried(self.scop, loop, array)
-            if found is None or loop.iterator in {name for one in found.first for name in names(one)}:
-                continue
-            name = next(self.fresh(array, cells))
-            cells.append(Held(name, array, found.first, stored=False, carried=True))
-            made = [_with(call, number, found, name) for number, call in enumerate(made)]
+            for found in carried(self.scop, loop, array):
+                if loop.iterator in {name for one in found.first for name in names(one)}:
+                    continue
+                name = next(self.fresh(array, cells))
+                cells.append(Held(name, array, found.first, stored=False, carried=True))
+                made = [_with(call, number, found, name) for number, call in enumerate(made)]
         if not cells:
             return loop
         hold = Hold(tuple(cells), Block((replace(loop, body=Block(tuple(made))),)))

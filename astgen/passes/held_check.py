@@ -113,16 +113,18 @@ class _Checker(Struct, frozen=True, eq=False):
 
     def carried(self, cell: Held, hold: Hold, context: Context) -> None:
         """A variable begins with what the first iteration of the loop inside reads, and gets in each iteration what the
-        next one reads; nothing else is held of its array there."""
+        next one reads; nothing else of its array is held there but what is handed on likewise."""
         loop = hold.body.items[0]
-        found = carried(self.scop, loop, cell.array) if isinstance(loop, For) and len(hold.body.items) == 1 else None
+        handed = carried(self.scop, loop, cell.array) if isinstance(loop, For) and len(hold.body.items) == 1 else []
+        found = next((one for one in handed if one.first == cell.subscripts), None)
         if found is None or not isinstance(loop, For):
             self.refuse(f"'{cell.name}' isn't handed on")
             return
-        right = (cell.subscripts, cell.stored, cell.part) == (found.first, False, "")
+        right = (cell.stored, cell.part) == (False, "")
+        others = {one.name for one in hold.cells if one.carried} - {cell.name}
         for number, call in enumerate(calls(loop.body)):
             accesses = self.scop.statement(call.statement).accesses
-            held = [(k, name) for k, name in call.held if accesses[k].array == cell.array]
+            held = [(k, name) for k, name in call.held if accesses[k].array == cell.array and name not in others]
             kept = [k for k, name in call.kept if name == cell.name]
             right = right and all(name == cell.name and (number, k) in found.reads for k, name in held)
             right = right and kept == ([found.write] if number == found.writer else [])

@@ -9,7 +9,8 @@ from typing import ClassVar
 import islpy as isl
 from msgspec import Struct
 
-from scopt.machine.costs import ENTRY, LONE
+from scopt import ir
+from scopt.machine.costs import ENTRY, LONE, MOST_STRAIGHT
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import reordered
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
@@ -80,9 +81,26 @@ def innermost_cycles(band: Band, plan: LeafPlan, *, overlapped: bool = False) ->
 
 
 def across_cycles(band: Band, plan: LeafPlan, names: Collection[str]) -> float:
-    """Of some statements whose instances run along the diagonals of tiles, half as long as a tile in the middle."""
-    diagonal = max(min(plan_sizes(band, plan)[-2:]) / 2, 1)
-    return band.work.jumping(names) + ENTRY * band.work.instances(names) / diagonal / max(len(names), 1)
+    """Of some statements whose instances run along the diagonals of tiles: those of all rows of a tile, of which a
+    diagonal in the middle has half on average, each in another line than the one before; or those of a few rows, in
+    straight code but at both ends of a tile, whose values are handed on."""
+    work, sizes = band.work, plan_sizes(band, plan)
+    runs = work.instances(names) / max(len(names), 1)
+    if plan.abreast and _hands_on(band, plan, names):
+        ends = 2 * ENTRY * runs / max(sizes[-1], 1)
+        return max(work.scalar(names, {}), work.chained(names, chains=plan.abreast)) + ends
+    return work.jumping(names) + ENTRY * runs / max(min(sizes[-2:]) / 2, 1)
+
+
+def _hands_on(band: Band, plan: LeafPlan, names: Collection[str]) -> bool:
+    """Whether rows beside each other hand values on in variables, as far as statements tell."""
+    statements = [band.setting.scop.statement(name) for name in names]
+    arrays = band.setting.scop.arrays
+    written = [arrays[access.array] for one in statements for access in one.accesses if access.is_write]
+    plain = all(not array.within for array in written) and any(array.rank for array in written)
+    few = plan.abreast * len(statements) <= MOST_STRAIGHT
+    straight = all(isinstance(one.body, ir.Assignment) for one in statements)
+    return band.setting.options.simd and plain and few and straight
 
 
 def cycles(band: Band, plan: LeafPlan, *, resident: bool = False, moving: float = 0.0) -> float:

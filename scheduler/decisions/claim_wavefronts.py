@@ -25,11 +25,15 @@ from scopt.scheduler.locality.footprints import rows_in_cache
 
 # Members of a band of sweeps: how often, over the rows of a grid, along these. A single sweep uses nothing again: the
 # lines of all rows of a tile come from memory, in pieces too short for prefetchers to follow (measured from 32 MB on:
-# 0.55 of the original's speed with 64 rows beside each other, 1.6 with eight).
+# 0.55 of the original's speed with 64 rows beside each other, 1.6 with eight, 2.5 where these hand their values on in
+# variables, in pieces of a page).
 _SWEEPS, _ONE_SWEEP = 3, 2
 # Rows beside each other whose operations overlap in a core: each of their lines has to stay in the first cache
 # (measured on sweeps with seven arrays: as long as in order with half of that).
 _ROWS_AT_ONCE = 4
+# By how much these have to be faster: chains of integers may be shorter than they look (measured: integral images,
+# whose sums gcc puts in another order, at 1.3, lost an eighth).
+_WORTH = 1.4
 
 
 class Wavefronts(Struct, frozen=True):
@@ -51,14 +55,17 @@ class Wavefronts(Struct, frozen=True):
         if any(setting.planner.is_window(band.node, member) for member in plan.order[:2]):
             return Reason(self.name, "a loop of a few iterations moves with another one")
 
-        nested, overlaps = band.node.get_schedule_depth() > 0, plan.serial and _overlaps(band, plan)
+        nested = band.node.get_schedule_depth() > 0
+        if nested or band.width == _ONE_SWEEP:
+            plan = replace(plan, abreast=jam_rows(setting.options.machine))
+        overlaps = plan.serial and _overlaps(band, plan)
+        if not overlaps:
+            plan = replace(plan, abreast=0)
         if plan.serial and band.facts.walks[plan.order[-1]].contiguous and not overlaps:
             plan = replace(plan, rows=True)
         contraction = contraction_of(setting.scop, band.node) if wanted(setting.options) else None
         if plan.serial and nested and contraction is None and band.width == _SWEEPS:
             plan = replace(plan, around=True)
-        if overlaps and (nested or band.width == _ONE_SWEEP):
-            plan = replace(plan, abreast=jam_rows(setting.options.machine))
         wished = setting.wished(band.node, "vector")
         kernels = contraction is not None and wished in (None, contraction.members[1])
 
@@ -112,7 +119,7 @@ def _overlaps(band: Band, plan: LeafPlan) -> bool:
     """Whether instances along a diagonal take less time than waiting for each other."""
     work = band.work
     names = tuple(work.statements)
-    faster = across_cycles(band, plan, names) < max(work.scalar(names, {}), work.chained(names))
+    faster = across_cycles(band, plan, names) * _WORTH < max(work.scalar(names, {}), work.chained(names))
     return faster and _stay_beside_each_other(band, plan.order[-2])
 
 

@@ -22,7 +22,7 @@ from scopt.scheduler.decisions.private_copies import private_for, private_for_wa
 from scopt.scheduler.decisions.register_tiles import band_tile, pure_tiling
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.shared_loops import collapsed_loops
-from scopt.scheduler.decisions.thread_tiles import for_all_threads
+from scopt.scheduler.decisions.thread_tiles import for_all_threads, sweep_sizes
 from scopt.scheduler.locality.footprints import free_members
 from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, shape_rows, strides, unskewed
 from scopt.scheduler.locality.tile_sizes import band_sizes, diamond_sizes, only_share, row_piece, vector_sizes
@@ -231,6 +231,8 @@ def default_sizes(setting: Setting, node: isl.ScheduleNode, plan: LeafPlan) -> t
         if set(plan.slopes) == {1}:
             sizes = for_all_threads(machine, Work.of(setting.scop, machine, node), sizes)
         least = row_piece(setting.scop, machine, schedule) if plan.rows or plan.abreast else 1
+        if plan.abreast:
+            return (*sizes[:-2], *sweep_sizes(machine, Work.of(setting.scop, machine, node), least * _LONGER))
         return (*sizes[:-1], max(sizes[-1], least * (1 if plan.rows or plan.around else _LONGER)))
     balance = plan.parallel == 0 and bool(node.band_member_get_coincident(0))
     sizes = vector_sizes(

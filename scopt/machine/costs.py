@@ -217,6 +217,8 @@ LONE = 1.02
 # Cycles of entering and leaving a loop whose bounds and number of iterations change each time: several minima and
 # maxima, and a branch that isn't foreseen (chosen: it puts tiles of dynamic programs in the order that was measured).
 ENTRY = 40
+# Instances of a diagonal of rows beside each other, at most, that are straight code (chosen: each row has variables).
+MOST_STRAIGHT = 64
 # Cycles of copying a cell of a table between its row and a diagonal, each in another line than the one before, with its
 # share of the memory that the table is written to, for each of its bytes (measured on tables of ints, and on four of
 # doubles).

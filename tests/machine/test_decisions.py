@@ -206,7 +206,7 @@ DECISIONS: tuple[tuple[str, Any, Callable[[Machine], object]], ...] = (
     ("bandwidth", 1.0, simulated),
     ("fork_nanoseconds", 1000, guard),
     ("fork_nanoseconds", 1000, worth),
-    ("fork_nanoseconds", 1_000_000, wavefronts),
+    ("fork_nanoseconds", 1_000, wavefronts),
     ("caches", cached(1, size=64 << 10), blocks),
     ("caches", cached(1, size=16 << 10), copies_of_strips),
     ("caches", cached(2, size=4 << 20), blocks),

@@ -139,6 +139,18 @@ SEIDEL = marked(
     ((3, 1), (9, 3), (50, 40), (90, 20)),
 )
 
+# Rows beside each other in tiles on diagonals, whose values are handed on.
+SWEEP = marked(
+    "sweep",
+    (Operand("A", "n", "m"), Operand("x", "m")),
+    """
+  for (int i = 1; i < n; i++)
+    for (int j = 1; j < m; j++)
+      A[i][j] = A[i - 1][j] * 0.25 + A[i][j - 1] * x[j];""",
+    ((1, 1), (9, 9), (37, 41), (40, 75)),
+    options=Options(tile_sizes=(16, 24)),
+)
+
 LINE = marked(
     "line",
     (Operand("A", "n"), Operand("B", "n", value="0.25")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mutate.contractions import CHOLESKY, FOLDING, GEMM, MAXPLUS, SYMM, SYRK, TRMM
 from tests.mutate.guarded import GUARDED, SHIFTED, SMOOTHED
-from tests.mutate.nested import ADI, CANDIDATES, FILTER, HEAT, JACOBI, LAYERS, LINE, PANELS, ROWS, SEIDEL, WORK
+from tests.mutate.nested import ADI, CANDIDATES, FILTER, HEAT, JACOBI, LAYERS, LINE, PANELS, ROWS, SEIDEL, SWEEP, WORK
 from tests.mutate.plain import (
     AGAIN,
     ALIGNED,
@@ -50,6 +50,7 @@ SOURCES = (
     HEAT,
     JACOBI,
     SEIDEL,
+    SWEEP,
     LAYERS,
     LINE,
     NARROW,

@@ -27,6 +27,7 @@ SAMPLE = tuple(
         "cholesky",
         "jacobi",
         "layers",
+        "sweep",
         "records",
         "rounds",
         "polynomial",
