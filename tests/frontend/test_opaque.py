@@ -170,7 +170,7 @@ def test_unknown_subscripts_of_writes(body: str, cells: str) -> None:
     ("body", "expected"),
     [
         ("while (x[0] > 1) x[0] /= 2;", "control.while"),
-        ("for (i = 0; i < n; i++) { switch (idx[i]) { case 1: x[i]--; case 2: continue; } x[i] = 1; }", "control.continue"),
+        ("for (i = 0; i < n; i++) { switch (i) { case 1: x[i]--; case 2: continue; } x[i] = 1; }", "control.continue"),
         ("for (i = 0; i < n; i++) while (x[i] > 1) { if (y[i] > 1) return; x[i] /= 2; }", "control.return"),
         ("for (i = 0; i < n; i++) while (x[i] > 1) { x[i] = g(i); }", "call.unknown"),
         ("for (i = 0; i < n; i++) while (x[i] > 1) { static int c; x[i] = c++; }", "decl.form"),

@@ -33,7 +33,7 @@ def body_of(switch: str) -> str:
             "if ((q[i] == ONE) || (q[i] == TWO)) x[i] = 1; else x[i] = 2;",
         ),
         (
-            "switch (q[i] % 4) { case -1: { x[i] = 1; break; } case 'a': if (y[i] > 1) { x[i] = 2; break; } else break; }",
+            "switch (q[i] % 4) { case -1: { x[i] = 1; break; } case 'a': if (y[i] > 1) { x[i] = 2; break; } }",
             "if ((q[i] % 4) == (-1)) x[i] = 1; else if ((q[i] % 4) == 'a') { if (y[i] > 1) x[i] = 2; }",
         ),
         ("switch (q[i]) { case 3: continue; case 4: x[i] = 1; } x[i] += 1;", "if (!(q[i] == 3))"),
