@@ -132,9 +132,15 @@ DRAWN = """
 static inline float draw(unsigned *s)
 { *s = *s * 1664525u + 1013904223u; return (float)(*s >> 8) * (1.0f / 16777216.0f); }
 static unsigned seed[N];
-static struct { unsigned *seed; } agents, *const all = &agents;
+struct agents { unsigned *seed; };
 static int state[N];
 static double at[N];
+static void clear(const struct agents *all, int n, double *restrict at)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) if (draw(&all->seed[i]) < 0.25) at[i] = 0;
+#pragma endscop
+}
 int main(void)
 {
   const double p[3] = {0.3, 0.5, 0.1};
@@ -147,10 +153,7 @@ int main(void)
     at[i] += 2 * draw(&seed[i]) - 1;
   }
 #pragma endscop
-  agents.seed = seed;
-#pragma scop
-  for (int i = 0; i < N; i++) if (draw(&all->seed[i]) < 0.25) at[i] = 0;
-#pragma endscop
+  clear(&(struct agents){seed}, N, at);
   double sum = 0;
   for (int i = 0; i < N; i++) sum = 0.99 * sum + state[i] + at[i] + seed[i] % 7;
   printf("%a\\n", sum);
