@@ -107,9 +107,9 @@ control.goto: a jump, or a label
 control.return: the function may end inside of the region
   Which iterations run is only known while they do.
   > leave the function after the region
-control.switch: a switch
-  Jumps leave it open which statements run.
-  > use 'if' statements
+control.switch: a switch one of whose ways goes on with the next one
+  Jumps leave it open which statements run. Up to eight ways that end with 'break' each are conditions.
+  > end each of its ways with 'break', or use 'if' statements
 control.while: a loop without a known number of iterations
   Iterations can only be put into another order if it is known which there are.
   > write it as a 'for' loop with affine bounds

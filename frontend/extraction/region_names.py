@@ -46,6 +46,7 @@ from scopt.frontend.normalize.named_numbers import with_named_numbers
 from scopt.frontend.normalize.normal import normalized, straight_before
 from scopt.frontend.normalize.outer_products import with_outer_products
 from scopt.frontend.normalize.picked_rows import with_picked_rows
+from scopt.frontend.normalize.plain_switches import without_switches
 from scopt.frontend.normalize.pointer_cells import hoist_pointers
 from scopt.frontend.normalize.scalar_structs import with_scalar_structs
 from scopt.frontend.normalize.separate_updates import with_separate_updates
@@ -243,6 +244,7 @@ def _begun(
     tu: TranslationUnit, region: Region
 ) -> tuple[TranslationUnit, Mapping[str, Symbol], ExchangedPointers, bool]:
     """What names mean around a region, with new ones, and what `_normal` says of it, and of what it calls."""
+    region = replace(region, items=without_switches(region.items))
     called = with_called_bodies(tu, region, outer := scope_at(tu, region))
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)

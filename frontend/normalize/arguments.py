@@ -143,7 +143,8 @@ class Arguments(Struct, frozen=True, eq=False):
         if not calls and not done.unnamed and done.through <= local and done.assigned <= local | _parameters(function):
             return True
         read = used if whole else self.read_by(argument, scope)
-        if read is None and self.is_row(argument, scope) and not calls and self.writes_numbers(function, done, scope):
+        led = self.is_row(argument, scope) or _is_led_by_pointers(argument)
+        if read is None and led and not calls and self.writes_numbers(function, done, scope):
             read = used
         return read is not None and all(self.is_kept(name, scope) for name in read)
 
@@ -251,6 +252,19 @@ def _parameters(function: ir.FuncDef) -> set[str]:
 
 def _both(some: frozenset[str] | None, others: frozenset[str] | None) -> frozenset[str] | None:
     return None if some is None or others is None else some | others
+
+
+def _is_led_by_pointers(argument: Any) -> bool:
+    """Whether an argument is the address of an element that nothing but pointers, and variables in subscripts, lead to:
+    ``&s->rng[i]``."""
+    match argument:
+        case ir.UnaryOp(op="&", expr=ir.ArrayRef() as node):
+            while isinstance(node, (ir.ArrayRef, ir.StructRef)):
+                if isinstance(node, ir.ArrayRef) and _variables(node.subscript) is None:
+                    return False
+                node = node.name
+            return isinstance(node, ir.ID)
+    return False
 
 
 def _variables(node: Any) -> frozenset[str] | None:

@@ -166,15 +166,21 @@ class _Bodies(Struct, eq=False):
         symbol = scope.get(node.lvalue.name)
         return symbol is not None and not self.arguments.may_change(node.lvalue.name, symbol)
 
-    def expression(self, node: Any, scope: Scope, stack: tuple[str, ...]) -> tuple[list[Any], Any]:
+    def expression(
+        self, node: Any, scope: Scope, stack: tuple[str, ...], whole: Any | None = None
+    ) -> tuple[list[Any], Any]:
         """Statements in front of the one that an expression stands in, and the expression with their results. Only of
-        functions that write nothing: nobody sees that they are called earlier."""
+        functions that write nothing that the rest looks at: nobody sees that they are called earlier.
+
+        whole: what it is a part of.
+        """
         before: list[Any] = []
+        whole = node if whole is None else whole
 
         def part(inner: Any) -> Any:
             if inner is None:
                 return None
-            more, made = self.expression(inner, scope, stack)
+            more, made = self.expression(inner, scope, stack, whole)
             before.extend(more)
             return made
 
@@ -183,7 +189,9 @@ class _Bodies(Struct, eq=False):
                 args = node.args and changed(node.args, exprs=[part(one) for one in node.args.exprs])
                 call = node if not before else changed(node, args=args)
                 found = self.value(call, scope, stack)
-                return (before, call) if found is None else ([*before, *found[0]], found[1])
+                if found is None or not self.is_unseen(found[0], node, whole):
+                    return before, call
+                return [*before, *found[0]], found[1]
             case ir.BinaryOp(op="&&" | "||", left=left):
                 made = part(left)
                 return before, node if made is left else changed(node, left=made)
@@ -220,9 +228,20 @@ class _Bodies(Struct, eq=False):
         decl = ir.Decl(name, [], [], [], [], declared, None, None, node.coord)
         scope[name] = symbol_of(decl, scope)
         made = self.call(node, lambda value: ir.Assignment("=", result, value, node.coord), scope, stack)
-        if made is None or not effects(*made).written <= self.names:
-            return None
-        return [decl, *made], copied(result)
+        return None if made is None else ([decl, *made], copied(result))
+
+    def is_unseen(self, made: Sequence[Any], call: Any, whole: Any) -> bool:
+        """Whether the rest of an expression neither looks at what a call writes nor calls what might: C leaves it open
+        which of both is first."""
+        written = effects(*made).written - self.names
+        if not written:
+            return True
+        inside = set(walk(call))
+        rest = [node for node in walk(whole) if node not in inside]
+        called = {node.name for node in rest if isinstance(node, ir.FuncCall)}
+        plain = all(isinstance(name, ir.ID) and self.tu.pure_functions.get(name.name) == "const" for name in called)
+        names = {node.name for node in rest if isinstance(node, ir.ID)} - {name.name for name in called if plain}
+        return plain and written.isdisjoint(names)
 
     def function(self, node: ir.FuncCall, scope: Scope, stack: tuple[str, ...]) -> ir.FuncDef | None:
         """The function whose body may stand in a call's place."""

@@ -13,6 +13,7 @@ from scopt.frontend.normalize.compound_literals import without_compound_literals
 from scopt.frontend.normalize.initializers import is_list
 from scopt.frontend.normalize.inlining import looked_into, parameters_of
 from scopt.frontend.normalize.local_tables import lists_constants
+from scopt.frontend.normalize.plain_switches import without_switches
 from scopt.frontend.syntax.purity import is_own
 from scopt.frontend.syntax.structs import Types, reference_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
@@ -47,12 +48,12 @@ def _may_have_structures(function: ir.FuncDef) -> bool:
 
 
 def written_out(function: ir.FuncDef, reserved: Collection[str]) -> ir.FuncDef:
-    """A function without compound literals, with tables of constants that are static."""
+    """A function without compound literals and plain switches, with tables of constants that are static."""
 
     def change(node: Any) -> Any:
         return changed(node, storage=["static"]) if isinstance(node, ir.Decl) and is_table(node) else node
 
-    items = without_compound_literals(function.body.block_items or (), reserved)
+    items = without_switches(without_compound_literals(function.body.block_items or (), reserved))
     return changed(function, body=changed(function.body, block_items=[rebuilt(item, change) for item in items]))
 
 

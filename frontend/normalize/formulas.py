@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scopt import ir
+from scopt.frontend.normalize.plain_switches import without_switches
 
 
 def formula_of(function: ir.FuncDef) -> Any | None:
@@ -28,4 +29,7 @@ def _formula(items: Sequence[Any]) -> Any | None:
             return None if value is None or other is None else ir.TernaryOp(cond, value, other, items[0].coord)
         case ir.EmptyStatement():
             return _formula(items[1:])
+        case ir.Switch():
+            (made,) = without_switches(items[:1])
+            return None if isinstance(made, ir.Switch) else _formula((made, *items[1:]))
     return None

@@ -48,7 +48,9 @@ _CONSTRUCTS = {
     ir.Return: Construct(
         "control.return", "'return' inside a SCoP is not supported", "leave the function after the region"
     ),
-    ir.Switch: Construct("control.switch", "'switch' is not supported", "use 'if' statements"),
+    ir.Switch: Construct(
+        "control.switch", "this 'switch' is not supported", "end each of its ways with 'break', or use 'if' statements"
+    ),
 }
 
 

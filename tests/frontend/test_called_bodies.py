@@ -6,9 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from scopt.frontend.normalize.called_bodies import with_called_bodies
+from scopt.frontend.region.parse import parse
+from scopt.frontend.syntax.symbols import scope_at
 from scopt.options import Options
 from scopt.pipeline import optimize
-from tests.sources import source_of
+from tests.sources import PARAMS, source_of
 
 PROGRAM = r"""
 #include <stdio.h>
@@ -99,7 +102,7 @@ int main(void)
 
 def test_they_compute_the_same(run_c: Callable[..., str]) -> None:
     result = optimize(PROGRAM.encode(), Options())
-    assert sum(one.id == "region.transformed" for one in result.remarks) == 12
+    assert sum(one.id == "region.transformed" for one in result.remarks) == 13
     text = result.text.decode()
     assert run_c(text, "-fopenmp", name="made") == run_c(PROGRAM, name="plain")
 
@@ -121,3 +124,69 @@ def test_they_compute_the_same(run_c: Callable[..., str]) -> None:
 def test_others_stay_in_order(function: str) -> None:
     source = source_of("for (i = 1; i < n; i++) g(&x[i], i);", before=f"void exit(int);\n{function}")
     assert "omp parallel" not in optimize(source, Options()).text.decode()
+
+
+DRAWN = """
+#include <stdio.h>
+#define N 900
+static inline float draw(unsigned *s)
+{ *s = *s * 1664525u + 1013904223u; return (float)(*s >> 8) * (1.0f / 16777216.0f); }
+static unsigned seed[N];
+struct agents { unsigned *seed; };
+static int state[N];
+static double at[N];
+static void clear(const struct agents *all, int n, double *restrict at)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) if (draw(&all->seed[i]) < 0.25) at[i] = 0;
+#pragma endscop
+}
+int main(void)
+{
+  const double p[3] = {0.3, 0.5, 0.1};
+  for (int i = 0; i < N; i++) seed[i] = i * 2654435761u, state[i] = i % 3;
+#pragma scop
+  for (int i = 0; i < N; i++) {
+    if (state[i] == 2) continue;
+    if (draw(&seed[i]) < p[state[i]]) state[i] = 2;
+    else if (state[i] == 0 && draw(&seed[i]) > 0.5) state[i] = 1;
+    at[i] += 2 * draw(&seed[i]) - 1;
+  }
+#pragma endscop
+  clear(&(struct agents){seed}, N, at);
+  double sum = 0;
+  for (int i = 0; i < N; i++) sum = 0.99 * sum + state[i] + at[i] + seed[i] % 7;
+  printf("%a\\n", sum);
+}
+"""
+
+
+def test_what_writes_something_else_is_called_in_front_of_a_condition() -> None:
+    plain = DRAWN.replace("else if (state[i] == 0 && draw(&seed[i]) > 0.5) state[i] = 1;", "")
+    made = optimize(plain.encode(), Options()).text.decode()
+    assert "omp parallel for" in made
+    for region in made.split("#pragma scop")[1:]:
+        assert "draw(" not in region.split("#pragma endscop")[0].split("#else")[0]
+
+
+def test_so_are_their_results_the_same(run_c: Callable[..., str]) -> None:
+    made = optimize(DRAWN.encode(), Options()).text.decode()
+    assert run_c(made, "-fopenmp", name="made") == run_c(DRAWN, name="plain")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "draw(&s[i]) - draw(&s[i])",  # C leaves it open which of them is first
+        "draw(&s[i]) + s[i]",
+        "draw(&s[i]) + other(i)",  # might look at the same
+    ],
+)
+def test_what_the_rest_looks_at_is_not_written_before(expression: str) -> None:
+    before = (
+        "static float draw(unsigned *s) { *s = *s * 3u + 1u; if (*s > 9u) *s -= 2u; return *s; }\nint other(int);\n"
+    )
+    source = source_of(f"for (i = 0; i < n; i++) x[i] = {expression};", f"{PARAMS}, unsigned *s", before)
+    tu = parse(source, "in.c", Options())
+    (region,) = tu.regions
+    assert with_called_bodies(tu, region, scope_at(tu, region)).items is region.items

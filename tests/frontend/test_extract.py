@@ -208,7 +208,7 @@ REFUSED = [
     ("for (i = 0; i < n; i++) { if (i == 3) break; x[i] = 0; }", "control.break"),
     ("for (i = 0; i < n; i++) { if (x[i] > 0) { if (i == n) continue; x[i]--; } x[i] = 0; }", "control.continue"),
     ("for (i = 0; i < n; i++) if (x[i] > 0) return;", "control.return"),
-    ("switch (n) { case 1: x[0] = 1; }", "control.switch"),
+    ("switch (n) { case 1: x[0] = 1; case 2: x[0] = 2; }", "control.switch"),
     ("for (i = 0; i < n; i++) x[i] = g(i);", "call.unknown"),
     ("for (i = 0; i < i * n; i++) x[i] = 0;", "affine.nonlinear-bound"),
     ("for (i = 0; i < n; i++) { x[i] = 0; i++; }", "loop.iterator-modified"),

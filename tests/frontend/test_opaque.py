@@ -32,7 +32,7 @@ def kinds(body: str, array: str) -> list[str]:
         "for (k = 0; k < m; k++) if (y[k] > s) break;",
         "for (k = idx[i]; k < idx[i + 1]; k++) s += y[k];",
         "for (k = i; k < m; k = 2 * k + 1) s += y[k];",
-        "switch (idx[i]) { case 0: s = 1; break; default: s += 2; }",
+        "switch (idx[i]) { case 0: s = 1; case 2: s *= 3; break; default: s += 2; }",
     ],
 )
 def test_a_loop_that_is_not_affine_is_one_statement(loop: str) -> None:
@@ -170,7 +170,7 @@ def test_unknown_subscripts_of_writes(body: str, cells: str) -> None:
     ("body", "expected"),
     [
         ("while (x[0] > 1) x[0] /= 2;", "control.while"),
-        ("for (i = 0; i < n; i++) { switch (idx[i]) { case 1: continue; } x[i] = 1; }", "control.continue"),
+        ("for (i = 0; i < n; i++) { switch (i) { case 1: x[i]--; case 2: continue; } x[i] = 1; }", "control.continue"),
         ("for (i = 0; i < n; i++) while (x[i] > 1) { if (y[i] > 1) return; x[i] /= 2; }", "control.return"),
         ("for (i = 0; i < n; i++) while (x[i] > 1) { x[i] = g(i); }", "call.unknown"),
         ("for (i = 0; i < n; i++) while (x[i] > 1) { static int c; x[i] = c++; }", "decl.form"),
