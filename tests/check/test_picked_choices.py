@@ -67,7 +67,8 @@ def test_what_only_its_own_constant_lets_through_stays_behind_it() -> None:
 
 def test_one_cell_that_both_branches_assign_is_chosen() -> None:
     both = "for (i = 0; i < n; i++) { if (u[i] > 2) y[i] = x[i] * 2.0f; else y[i] = x[i]; }"
-    assert "y[i] = u[i] > 2 ? x[i] * 2.0f : x[i];" in text(both)
+    assert "y[i] = scopt_pickf(u[i] > 2, x[i] * 2.0f, x[i]);" in text(both)
+    assert "y[i] = u[i] > 2 ? x[i] * 2.0f : x[n - i - 1];" in text(both.replace("= x[i];", "= x[n - 1 - i];"))
     assert "if (u[i] > 2)" in text(both.replace("= x[i];", "= 2.0;"))  # another type
 
 
@@ -127,8 +128,8 @@ def test_picked_numbers_keep_their_bits(run_c: Callable[..., str]) -> None:
         [
             "#include <stdio.h>\n#include <string.h>\n",
             helper_definitions(tuple(PICKS.values()), "long", frozenset()),
-            "int main(void)\n{\n  float f[4] = {-0.0f, 1.5f, __builtin_inff(), -__builtin_nanf(\"7\")};\n",
-            "  double d[4] = {-0.0, 1.5, __builtin_inf(), -__builtin_nan(\"7\")};\n",
+            'int main(void)\n{\n  float f[4] = {-0.0f, 1.5f, __builtin_inff(), -__builtin_nanf("7")};\n',
+            '  double d[4] = {-0.0, 1.5, __builtin_inf(), -__builtin_nan("7")};\n',
             "  int c[4] = {-1, 0, 1, -2147483647 - 1}, wrong = 0;\n",
             "  for (int a = 0; a < 4; a++) for (int b = 0; b < 4; b++) for (int h = -1; h < 3; h++) {\n",
             "    float p = scopt_pickf(h, f[a], f[b]);\n    double q = scopt_pickd(h, d[a], d[b]);\n",
