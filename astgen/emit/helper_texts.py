@@ -136,19 +136,22 @@ def most_threads(name: str) -> list[str]:
 
 
 def _pick(ctype: str, name: str) -> list[str]:
-    """A function that gives its second operand, or its last one where the first one is 0, by masks for gcc: for a
-    choice, it would compute each operand behind a branch, and it makes no vectors of those that compute floating-point
-    numbers (these might trap, tree-if-conv.cc)."""
-    bits = BITS.get(ctype, ctype)
-    masked = ["  return (one & mask) | (other & (-1 - mask));\n"]
+    """A function that gives its second operand, or its last one where the first one is 0. Floating-point numbers by
+    masks for gcc: for a choice, it would compute each operand behind a branch, and it makes no vectors of those that
+    compute such numbers (these might trap, tree-if-conv.cc). Vectors of narrow cells are faster by choices."""
+    signature = f"static inline {ctype} {name}(int holds, {ctype} one, {ctype} other)"
+    chosen = "return holds ? one : other;"
+    if ctype not in BITS:
+        return [f"{signature} {{ {chosen} }}\n"]
+    bits = BITS[ctype]
     return [
-        f"static inline {ctype} {name}(int holds, {ctype} one, {ctype} other)\n",
+        f"{signature}\n",
         "{\n",
         "#if defined(__GNUC__) && !defined(__clang__)\n",
         f"  const {bits} mask = -({bits})(holds != 0);\n",
-        *(masked_numbers(ctype) if ctype in BITS else masked),
+        *masked_numbers(ctype),
         "#else\n",
-        "  return holds ? one : other;\n",
+        f"  {chosen}\n",
         "#endif\n",
         "}\n",
     ]

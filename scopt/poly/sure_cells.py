@@ -65,8 +65,8 @@ def _each_way(statement: Statement, array: str, node: ir.Node) -> isl.Map | None
         known = [one.relation for one in own if one.array == array and one.relation.is_single_valued()]
         return known[0] if known else None
     match node:
-        case ir.If(cond=condition, iftrue=then, iffalse=other) | ir.TernaryOp(
-            cond=condition, iftrue=then, iffalse=other
+        case (
+            ir.If(cond=condition, iftrue=then, iffalse=other) | ir.TernaryOp(cond=condition, iftrue=then, iffalse=other)
         ):
             asked = _each_way(statement, array, condition)
             if then is None or other is None:

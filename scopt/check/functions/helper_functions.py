@@ -138,11 +138,11 @@ def _check_lane(workshop: Workshop, name: str, ctype: str, functions: Mapping[st
 
 def _check_pick(workshop: Workshop, name: str, ctype: str, functions: Mapping[str, Any], signature: Signature) -> None:
     """The second operand, or the last one where the first one is 0."""
-    leaves: Any = [(workshop.terms.leaf("one"), workshop.terms.leaf("other"))]
+    one, other = workshop.terms.leaf("one"), workshop.terms.leaf("other")
     number = Element(ctype) if ctype in FLOATING else Whole(ctype)
     if signature != Signature((Whole("int"), number, number), number):
         raise Fault(f"'{name}' isn't a function of an int and two of the type '{ctype}'")
-    for holds, (one, other) in product((0, 1, 2, -1), leaves if ctype in FLOATING else product(_INTS, _INTS)):
+    for holds in (0, 1, 2, -1):
         if functions[name](holds, one, other) != (one if holds else other):
             raise Fault(f"'{name}' gives another value than the one that is asked for")
 
