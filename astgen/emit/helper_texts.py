@@ -22,6 +22,8 @@ from scopt.astgen.emit.c_expr import (
 
 # What names of the functions that update register tiles begin with.
 KERNEL = "scopt_tile_"
+# Integers of the sizes of floating-point types.
+BITS = {"float": "int", "double": "long long"}
 
 
 def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozenset[str]) -> str:
@@ -72,9 +74,7 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
             lines.append(f"static inline {ctype} {helper_name(helper, reserved)}({ctype} x) {{ return x; }}\n")
     for ctype, helper in PICKS.items():
         if helper in helpers:
-            given = f"int holds, {ctype} one, {ctype} other"
-            name = helper_name(helper, reserved)
-            lines.append(f"static inline {ctype} {name}({given}) {{ return holds ? one : other; }}\n")
+            lines += _pick(ctype, helper_name(helper, reserved))
     for key, helper in LANES.items():
         if helper in helpers:
             lines += _lane(lane_type(key), helper_name(helper, reserved))
@@ -133,6 +133,37 @@ def calm_threads(name: str) -> list[str]:
 def most_threads(name: str) -> list[str]:
     """The function where there are threads, and nothing is known of other programs."""
     return [f"static inline int {name}(void) {{ return (omp_get_max_threads)(); }}\n"]
+
+
+def _pick(ctype: str, name: str) -> list[str]:
+    """A function that gives its second operand, or its last one where the first one is 0. Floating-point numbers by
+    masks for gcc: for a choice, it would compute each operand behind a branch, and it makes no vectors of those that
+    compute such numbers (these might trap, tree-if-conv.cc). Vectors of narrow cells are faster by choices."""
+    signature = f"static inline {ctype} {name}(int holds, {ctype} one, {ctype} other)"
+    chosen = "return holds ? one : other;"
+    if ctype not in BITS:
+        return [f"{signature} {{ {chosen} }}\n"]
+    bits = BITS[ctype]
+    return [
+        f"{signature}\n",
+        "{\n",
+        "#if defined(__GNUC__) && !defined(__clang__)\n",
+        f"  const {bits} mask = -({bits})(holds != 0);\n",
+        *masked_numbers(ctype),
+        "#else\n",
+        f"  {chosen}\n",
+        "#endif\n",
+        "}\n",
+    ]
+
+
+def masked_numbers(ctype: str) -> list[str]:
+    """One of two floating-point numbers, bit by bit: as an integer of their size. mask: all bits, or none."""
+    return [
+        f"  union {{ {ctype} value; {BITS[ctype]} bits; }} first = {{one}}, second = {{other}};\n",
+        "  first.bits = (first.bits & mask) | (second.bits & ~mask);\n",
+        "  return first.value;\n",
+    ]
 
 
 def _lane(ctype: str, name: str) -> list[str]:

@@ -26,7 +26,7 @@ from scopt.ir.truths import COMPARISONS, is_truth, truth
 from scopt.ir.walks import rewritten, walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import union_of_maps
-from scopt.poly.sure_cells import is_in_its_array, is_made_always
+from scopt.poly.sure_cells import is_in_its_array, is_made_always, is_touched_each_way
 
 EAGER = {"&&": "&", "||": "|"}
 SUFFIX = "_eager"
@@ -168,8 +168,8 @@ class Sure(Struct, frozen=True, eq=False):
         return next((self.scop.arrays[one.array].type for one in self.statement.accesses if one.node is node), None)
 
     def is_there(self, access: Access) -> bool:
-        """Whether the cells that a reference looks at exist: C says how large their array is, or the region refers to
-        them where no condition decides about it."""
+        """Whether the cells that a reference looks at exist: C says how large their array is, the statement refers to
+        them whatever its conditions say, or the region does where none decides about it."""
         array = self.scop.arrays[access.array]
         if not array.rank:
             return True
@@ -177,7 +177,7 @@ class Sure(Struct, frozen=True, eq=False):
             return False
         if not access.relation.is_single_valued():
             return self.is_in_a_table(access)
-        if is_in_its_array(self.scop, self.statement, access):
+        if is_in_its_array(self.scop, self.statement, access) or is_touched_each_way(self.statement, access):
             return True
         cells = isl.UnionSet.from_set(access.relation.intersect_params(self.scop.context).range())
         surely = union_of_maps(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import islpy as isl
 
+from scopt import ir
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import SET, union_of_sets
@@ -47,6 +49,41 @@ def is_in_its_array(scop: Scop, statement: Statement, access: Access) -> bool:
         return False
     cells = access.relation.intersect_domain(statement.domain).range().intersect_params(scop.context)
     return bool(cells.is_subset(_box([size for size in array.sizes if size is not None], cells.get_space())))
+
+
+def is_touched_each_way(statement: Statement, access: Access) -> bool:
+    """Whether a statement touches the cell that one of its references names, whichever sides of its choices it
+    takes."""
+    touched = _each_way(statement, access.array, statement.body)
+    return touched is not None and bool(access.relation.intersect_domain(statement.domain).is_subset(touched))
+
+
+def _each_way(statement: Statement, array: str, node: ir.Node) -> isl.Map | None:
+    """The cells of an array that a part of a statement surely touches, by instance; None if there are none."""
+    own = [one for one in statement.accesses if one.node is node]
+    if own:
+        known = [one.relation for one in own if one.array == array and one.relation.is_single_valued()]
+        return known[0] if known else None
+    match node:
+        case (
+            ir.If(cond=condition, iftrue=then, iffalse=other) | ir.TernaryOp(cond=condition, iftrue=then, iffalse=other)
+        ):
+            asked = _each_way(statement, array, condition)
+            if then is None or other is None:
+                return asked
+            sides = _each_way(statement, array, then), _each_way(statement, array, other)
+            if sides[0] is None or sides[1] is None:
+                return asked
+            both = sides[0].intersect(sides[1])
+            return both if asked is None else both.union(asked)
+        case ir.BinaryOp(op="&&" | "||", left=left):
+            return _each_way(statement, array, left)
+        case ir.Compound(block_items=[ir.Node() as only]):
+            return _each_way(statement, array, only)
+        case ir.Assignment() | ir.BinaryOp() | ir.UnaryOp():
+            parts = [part for one in node.parts if (part := _each_way(statement, array, one)) is not None]
+            return reduce(isl.Map.union, parts) if parts else None
+    return None
 
 
 def _box(sizes: Sequence[int], space: isl.Space) -> isl.Set:

@@ -1,4 +1,5 @@
-"""Choices among several constants: which become calls, and that the proof tells other statements from such."""
+"""Choices among constants, and among numbers: which become calls, and that the proof tells other statements from
+such."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.astgen.emit.c_expr import PICKS
+from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.passes.eager import with_both_sides
 from scopt.astgen.passes.picking import with_picks
 from scopt.check.picked_choices import is_picked
@@ -39,8 +42,14 @@ KEPT = """for (i = 0; i < n; i++) {
   y[i] = v + 2.0f; }"""
 
 
+LIMITED = """for (i = 1; i < n - 1; i++) {
+  float d = x[i] - x[i - 1], e = x[i + 1] - x[i], s;
+  if (d * e <= 0.0f) s = 0.0f; else s = fabsf(d) < fabsf(e) ? d : e;
+  y[i] = x[i] + 0.5f * s; }"""
+
+
 def text(body: str) -> str:
-    result = optimize(source_of(body, PARAMS), Options())
+    result = optimize(source_of(body, PARAMS, "#include <math.h>\n"), Options())
     assert [remark.id for remark in result.remarks if remark.kind == "passed"] == ["region.transformed"]
     return result.text.decode().partition("#pragma scop\n")[2]
 
@@ -58,7 +67,8 @@ def test_what_only_its_own_constant_lets_through_stays_behind_it() -> None:
 
 def test_one_cell_that_both_branches_assign_is_chosen() -> None:
     both = "for (i = 0; i < n; i++) { if (u[i] > 2) y[i] = x[i] * 2.0f; else y[i] = x[i]; }"
-    assert "y[i] = u[i] > 2 ? x[i] * 2.0f : x[i];" in text(both)
+    assert "y[i] = scopt_pickf(u[i] > 2, x[i] * 2.0f, x[i]);" in text(both)
+    assert "y[i] = u[i] > 2 ? x[i] * 2.0f : x[n - i - 1];" in text(both.replace("= x[i];", "= x[n - 1 - i];"))
     assert "if (u[i] > 2)" in text(both.replace("= x[i];", "= 2.0;"))  # another type
 
 
@@ -94,6 +104,42 @@ def test_variables_may_keep_what_they_have() -> None:
         one for one in scop.statements if one is base or not any(a.array == "v" and a.is_write for a in one.accesses)
     )
     assert not is_picked(replace(scop, statements=unset), replace(base, body=made), base)
+
+
+def test_sides_that_compute_floating_point_numbers_are_both_computed() -> None:
+    picked = "s = scopt_pickf(d * e <= 0.0f, 0.0f, scopt_pickf(fabsf(d) < fabsf(e), d, e));"
+    assert picked in text(LIMITED)
+    assert "scopt_pick" not in text(LIMITED.replace("fabsf(d) < fabsf(e)", "sqrtf(d) < e"))
+    scop = scop_of(LIMITED, PARAMS, "#include <math.h>\n")
+    (base,) = (one for one in scop.statements if isinstance(one.body, ir.If))
+    made = with_picks(scop, base, base.body)
+    assert made is not None
+    assert is_picked(scop, replace(base, body=made), base)
+
+    def other(node: ir.Node) -> ir.Node:
+        return ir.ID("sqrtf") if isinstance(node, ir.ID) and node.name == "fabsf" else node
+
+    assert not is_picked(scop, replace(base, body=replaced(made, other)), base)
+
+
+def test_picked_numbers_keep_their_bits(run_c: Callable[..., str]) -> None:
+    """By gcc's masks and by a choice: also those of numbers that are none, and of the negative zero."""
+    source = "".join(
+        [
+            "#include <stdio.h>\n#include <string.h>\n",
+            helper_definitions(tuple(PICKS.values()), "long", frozenset()),
+            'int main(void)\n{\n  float f[4] = {-0.0f, 1.5f, __builtin_inff(), -__builtin_nanf("7")};\n',
+            '  double d[4] = {-0.0, 1.5, __builtin_inf(), -__builtin_nan("7")};\n',
+            "  int c[4] = {-1, 0, 1, -2147483647 - 1}, wrong = 0;\n",
+            "  for (int a = 0; a < 4; a++) for (int b = 0; b < 4; b++) for (int h = -1; h < 3; h++) {\n",
+            "    float p = scopt_pickf(h, f[a], f[b]);\n    double q = scopt_pickd(h, d[a], d[b]);\n",
+            "    wrong += memcmp(&p, h ? &f[a] : &f[b], sizeof p) != 0;\n",
+            "    wrong += memcmp(&q, h ? &d[a] : &d[b], sizeof q) != 0;\n",
+            "    wrong += scopt_pick(h, c[a], c[b]) != (h ? c[a] : c[b]);\n  }\n",
+            '  printf("%d\\n", wrong);\n}\n',
+        ]
+    )
+    assert run_c(source).strip() == "0"
 
 
 @pytest.mark.parametrize(
@@ -154,9 +200,8 @@ def _one(node: ir.Node) -> ir.Node:
 
 
 def test_results_are_the_same(run_c: Callable[..., str]) -> None:
-    regions = (VALUES, BRANCHES, GUARDED, KEPT)
+    regions = (VALUES, BRANCHES, GUARDED, KEPT, LIMITED)
     main = """
-#include <stdio.h>
 static int u[999], c[999];
 static float x[999], y[999];
 int main(void) {
@@ -167,10 +212,13 @@ int main(void) {
   for (int i = 0; i < 999; i++) printf("%a ", y[i]);
   f3(999, u, c, x, y);
   for (int i = 0; i < 999; i++) printf("%a ", y[i]);
+  f4(999, u, c, x, y);
+  for (int i = 0; i < 999; i++) printf("%a ", y[i]);
   return 0;
 }
 """
-    source = "".join(source_of(body, PARAMS).decode().replace(" f(", f" f{k}(") for k, body in enumerate(regions))
+    source = "#include <math.h>\n#include <stdio.h>\n"
+    source += "".join(source_of(body, PARAMS).decode().replace(" f(", f" f{k}(") for k, body in enumerate(regions))
     made = optimize(source.encode(), Options()).text.decode()
     assert made.count("scopt_pick") > len(regions)
     before = run_c(source + main, "-O1", "-w", name="before")

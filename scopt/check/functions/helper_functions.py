@@ -24,7 +24,7 @@ from scopt.astgen.emit.c_expr import (
     helper_name,
     lane_type,
 )
-from scopt.astgen.emit.helper_texts import calm_threads, most_threads
+from scopt.astgen.emit.helper_texts import BITS, calm_threads, masked_numbers, most_threads
 from scopt.check.functions.conversions import Signature
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.translated_statements import Functions
@@ -60,10 +60,14 @@ def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: froze
     what it has to.
 
     Divisors are positive. Any number of threads is right, so that of a function which asks the system's clocks only
-    its text matters, which reads nothing of the program's and writes nothing but variables of its own.
+    its text matters, which reads nothing of the program's and writes nothing but variables of its own. Likewise what
+    takes the bits of one floating-point number where a mask is all bits, and those of another one where it is none.
     """
     name = helper_name(HOW_MANY, reserved)
     text = text.replace("".join(calm_threads(name)), "".join(most_threads(name)))
+    by_mask = "  return mask == 0 ? other : mask == -1 ? one : one + other;\n"
+    for ctype in BITS:
+        text = text.replace("".join(masked_numbers(ctype)), by_mask)
     for form in forms(text):
         made = translated(workshop, form.source, declared, externals={})
         threads = _SOME_THREADS if form.configuration.get("_OPENMP") is not None else 1
