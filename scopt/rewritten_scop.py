@@ -19,6 +19,7 @@ from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import operation_limit
 from scopt.poly.reordering import Reorder, updates_of
 from scopt.poly.strip_loops import without_strips
+from scopt.scheduler.decisions.contractions import shape_of
 from scopt.scheduler.decisions.register_tiles import wanted
 from scopt.scheduler.passes.carrying import carry
 from scopt.scheduler.passes.expansion import Expansion, expand
@@ -31,6 +32,7 @@ from scopt.scheduler.passes.row_extrema import with_row_extrema
 from scopt.scheduler.passes.row_results import rows_apart
 from scopt.scheduler.passes.row_values import values_apart
 from scopt.scheduler.passes.totals import Totals, with_totals
+from scopt.scheduler.passes.waiting_operands import with_operands
 from scopt.scheduler.passes.work_arrays import own_work, reused
 from scopt.tell.results import Outcome
 
@@ -54,6 +56,13 @@ def whole_loops(scop: Scop) -> Scop:
     return _unless_long(lambda: without_strips(scop)) or scop
 
 
+def whole_blocks(scop: Scop) -> Scop:
+    """The SCoP without blocks that the source has written out by hand (`C[i + r][j]`, r < 8), where that leaves a
+    contraction: it gets blocks of its own. Others may have theirs for a reason."""
+    whole = _unless_long(lambda: without_strips(scop, sums=True))
+    return scop if whole is None or not any(shape_of(whole, one) for one in whole.statements) else whole
+
+
 def rewritten_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:
     """The SCoP with cells in place of scalars, and arrays in place of others, where that makes contractions, or vector
     loops; None if it nowhere does."""
@@ -62,7 +71,10 @@ def rewritten_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion
     if forwarded is not None:
         scop, deps = forwarded, dependences_of(forwarded, options)
     expansion = expand(scop, deps.strict()) if kernels else None
-    return Expansion(scop, {}) if expansion is None and forwarded is not None else expansion
+    if expansion is not None or forwarded is not None or not kernels:
+        return expansion or (Expansion(scop, {}) if forwarded is not None else None)
+    read = with_operands(scop, deps)
+    return Expansion(read, {}) if whole_blocks(read) is not read else None
 
 
 def side_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:

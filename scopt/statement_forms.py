@@ -35,6 +35,7 @@ from scopt.rewritten_scop import (
     tails_scop,
     totals_scop,
     values_scop,
+    whole_blocks,
     with_memory,
     work_rows_scop,
     work_scop,
@@ -156,7 +157,8 @@ class Forms(Struct, frozen=True, eq=False):
                 fault = rewriting_fault(self.scop, rewritten)
         cells: Form | None = None
         if rewritten is not None and fault is None:
-            cells = Form(CELLS, rewritten.scop, dependences_of(rewritten.scop, self.options), rewritten)
+            whole = rewritten.scop if self.options.influence else whole_blocks(rewritten.scop)
+            cells = Form(CELLS, whole, dependences_of(whole, self.options), rewritten)
         if cells is not None and cells.made is not None and cells.made.extents:
             yield cells
             yield from self.with_side(cells)

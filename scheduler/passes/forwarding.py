@@ -1,5 +1,5 @@
-"""Forwarding: a scalar that collects what a cell is to get makes way for the cell, where that makes a contraction, or a
-vector loop of a loop around.
+"""Forwarding: a scalar, or a row, that collects what cells are to get makes way for the cells, where that makes a
+contraction, or a vector loop of a loop around.
 
 In ``for i for j { s = A[i][j]; for k s -= A[i][k] * A[k][j]; A[i][j] = s; }`` the scalar binds all iterations to their
 order, and keeps the sum from being recognized for what it is. Its values could as well be collected in A[i][j] itself,
@@ -7,6 +7,9 @@ which nothing looks at in between. In ``for i { s = 0; for k s += f(x[i], y[k]);
 and loops over i inside of those over k add to all of them side by side. In ``for i { s = b[i]; for k < i: s -= l[i][k]
 * x[k]; x[i] = s / l[i][i]; }`` rows need what those before have come to, but not at once: in cells, the first part of
 several of them runs together.
+
+Blocks for registers that are written by hand have a row of sums: in ``for r s[r] = 0; for k { w = B[k]; for r s[r] +=
+A[i + r][k] * w; } for r C[i + r] = s[r];`` its cells make way for those of C, and w for the operand.
 
 One scalar may serve many purposes: each web of values that flow into each other is replaced on its own (live range
 splitting; Cytron and Ferrante, "What's in a name?", 1987).
@@ -24,12 +27,13 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Access, Array, Dependence, Dependences, Scop, Statement
-from scopt.ir.walks import copied
+from scopt.ir.walks import copied, replaced
 from scopt.poly.body_rewriting import agree, with_base, with_references
 from scopt.poly.isl_utils import IN, OUT, union_of_maps, union_of_sets
 from scopt.poly.linear import subscript_rows
 from scopt.scheduler.decisions.contractions import shape_of
 from scopt.scheduler.decisions.small_loops import MOST_INSTANCES, reach
+from scopt.scheduler.passes.waiting_operands import with_operands
 
 
 def forward(scop: Scop, deps: Dependences, *, kernels: bool = True, lanes: bool = True) -> Scop | None:
@@ -38,14 +42,14 @@ def forward(scop: Scop, deps: Dependences, *, kernels: bool = True, lanes: bool 
     others, are wanted."""
     result, ended = scop, set[str]()
     for array in scop.arrays.values():
-        if array.rank or not array.private or array.type.volatile or array.pointer:
+        if not array.private or array.type.volatile or array.pointer or (array.rank and not kernels):
             continue
         for names in _webs(scop, deps, array):
             web = _web(scop, deps, array, names)
             if web is None or web.end.name in ended:  # one cell stands for one scalar: others still live at its end
                 continue
-            made = _forwarded(result, web)
-            side = lanes and (_makes_lanes(made, web) or _solves(made, deps, web))
+            made = _forwarded(with_operands(result, deps) if array.rank else result, web)
+            side = lanes and not array.rank and (_makes_lanes(made, web) or _solves(made, deps, web))
             if side or (kernels and _gains(scop, made, names)):
                 result = made
                 ended.add(web.end.name)
@@ -53,8 +57,8 @@ def forward(scop: Scop, deps: Dependences, *, kernels: bool = True, lanes: bool 
 
 
 class _Web(Struct, frozen=True, eq=False):
-    """Statements that share values of a scalar. end: the one that writes the cell, last of all; depth: of its loops,
-    which all are in."""
+    """Statements that share values of a scalar, or of a row. end: the one that writes the cell, last of all; depth: of
+    the loops that all are in, which the end has one more of for each dimension of the row."""
 
     array: Array
     statements: tuple[Statement, ...]
@@ -83,8 +87,10 @@ def _web(scop: Scop, deps: Dependences, array: Array, names: frozenset[str]) -> 
         return None
     end = ends[0]
     cell = _written_cell(scop, end, array)
-    depth = len(end.iterators)
-    if cell is None or any(s.iterators[:depth] != end.iterators for s in statements):
+    depth = len(end.iterators) - array.rank
+    if cell is None or depth < 0 or any(s.iterators[:depth] != end.iterators[:depth] for s in statements):
+        return None
+    if array.rank and not _goes_by_cells(statements, end, array, depth):
         return None
     web = _Web(array, statements, end, cell, depth)
     plain = all(
@@ -117,6 +123,25 @@ def _written_cell(scop: Scop, end: Statement, array: Array) -> Access | None:
     return writes[0] if same and writes[0].relation.is_single_valued() else None
 
 
+def _goes_by_cells(statements: Sequence[Statement], end: Statement, array: Array, depth: int) -> bool:
+    """Whether each instance of the statements is about one cell of a row, and the end's inner iterators number it."""
+    if any(len({str(a.relation) for a in s.accesses if a.array == array.name}) != 1 for s in statements):
+        return False
+    subscripts = _subscripts(_use(end, array).node)
+    named = tuple(one.name if isinstance(one, ir.ID) else None for one in subscripts)
+    return named == end.iterators[depth:]
+
+
+def _use(statement: Statement, array: Array) -> Access:
+    """Of some array that a statement uses."""
+    return next(access for access in statement.accesses if access.array == array.name)
+
+
+def _subscripts(node: ir.Node | None) -> tuple[ir.Node, ...]:
+    """Those of a reference, outermost dimension first."""
+    return (*_subscripts(node.name), node.subscript) if isinstance(node, ir.ArrayRef) else ()
+
+
 def _reads_are_written(web: _Web, flows: Sequence[isl.Map]) -> bool:
     """Whether the web's reads all get values of the web."""
     written = union_of_maps(flows).range()
@@ -136,8 +161,11 @@ def _outer(statement: Statement, depth: int) -> isl.Map:
 
 
 def _to_end(statement: Statement, web: _Web) -> isl.Map:
-    """``{ S[i, …] -> E[i] }``, E the end of the same iteration."""
-    return _outer(statement, web.depth).set_tuple_name(OUT, web.end.name)
+    """``{ S[i, …] -> E[i, cell] }``, E the end of the same iteration, for the same cell."""
+    outer = _outer(statement, web.depth)
+    if web.array.rank:
+        outer = outer.flat_range_product(_use(statement, web.array).relation.reset_tuple_id(OUT))
+    return outer.set_tuple_name(OUT, web.end.name)
 
 
 def _ends_all(web: _Web) -> bool:
@@ -197,11 +225,16 @@ def _forwarded(scop: Scop, web: _Web) -> Scop:
 
 def _rewritten(statement: Statement, web: _Web) -> Statement:
     cell = web.cell.node
-    outer = _outer(statement, web.depth).set_tuple_name(OUT, web.end.name)
-    relation = outer.apply_range(web.cell.relation)
+    relation = _to_end(statement, web).apply_range(web.cell.relation)
 
     def reference(access: Access, node: ir.Node) -> ir.Node | None:
-        return with_base(node, copied(cell)) if access.array == web.array.name and cell is not None else None
+        if access.array != web.array.name or cell is None:
+            return None
+        if not web.array.rank:
+            return with_base(node, copied(cell))
+        place = dict(zip(web.end.iterators[web.depth :], _subscripts(node), strict=True))
+        moved: ir.Node = replaced(cell, lambda one: place.get(one.name, one) if isinstance(one, ir.ID) else one)
+        return copied(moved)
 
     body, become = with_references(statement, reference)
     accesses = []

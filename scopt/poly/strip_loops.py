@@ -3,45 +3,135 @@
 Of ``for (k0 = 0; k0 < n; k0 += 32) for (i …) for (k = k0; k < min(k0 + 32, n); k++)`` each ``k`` lies in one strip:
 ``k0`` says when an instance runs, not which one it is. Without it the instances are those of the loops that were tiled,
 whose dependences are simple, and whose tiles can be others.
+
+Of ``for (k0 = 0; k0 < n; k0 += 8) for (k = 0; k < 8; k++) … x[k0 + k]`` the inner loop counts from where the strip
+begins. Where nothing but sums of both is looked at, the sum is the iterator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import permutations
 
 import islpy as isl
 from msgspec.structs import replace
 
+from scopt import ir
 from scopt.ir.scop import Access, Scop, Statement
-from scopt.ir.walks import used_names
+from scopt.ir.walks import rewritten, used_names, walk
 
 
-def without_strips(scop: Scop) -> Scop | None:
+def without_strips(scop: Scop, *, sums: bool = False) -> Scop | None:
     """The SCoP whose statements have no iterators that the others determine in all of them, and that none of them uses;
-    None if there are none."""
-    everything = (*scop.statements, *scop.kills)
-    wished = {iterator for wish in scop.directives for _, iterator in wish.targets}
+    None if there are none. sums: also where iterators count from the beginning of a strip."""
+    if sums:
+        scop = _counted_on(scop)
+    wished = _wished(scop)
     dropped = list[str]()
-    for name in dict.fromkeys(name for one in scop.statements for name in one.iterators):
-        around = [one for one in everything if name in one.iterators]
-        if name not in wished and all(_is_strip(one, name, dropped) for one in around):
+    for name in _iterators(scop):
+        if name not in wished and all(_is_strip(one, name, dropped) for one in _around(scop, name)):
             dropped.append(name)
     if not dropped:
         return None
-    maps = {one.name: _projection(one, dropped) for one in everything}
-    back = isl.UnionPwMultiAff("{ }")
+    maps = {one.name: _projection(one, dropped) for one in _everything(scop)}
+    return _renamed(scop, maps, lambda one: _without(one, dropped, maps[one.name]))
+
+
+def _everything(scop: Scop) -> tuple[Statement, ...]:
+    return (*scop.statements, *scop.kills)
+
+
+def _iterators(scop: Scop) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for one in scop.statements for name in one.iterators))
+
+
+def _around(scop: Scop, name: str) -> list[Statement]:
+    return [one for one in _everything(scop) if name in one.iterators]
+
+
+def _wished(scop: Scop) -> set[str]:
+    """The iterators of loops that somebody has wishes for."""
+    return {iterator for wish in scop.directives for _, iterator in wish.targets}
+
+
+def _renamed(scop: Scop, maps: Mapping[str, isl.Map], change: Callable[[Statement], Statement]) -> Scop:
+    """The SCoP whose statements are others. maps: what becomes of their instances, one for each."""
+    back, every = isl.UnionPwMultiAff("{ }"), isl.UnionMap("{ }")
     for one in scop.statements:
         back = back.union_add(isl.UnionPwMultiAff(maps[one.name].reverse().as_pw_multi_aff()))
-    every = isl.UnionMap("{ }")
     for to in maps.values():
         every = every.union(isl.UnionMap.from_map(to))
     return replace(
         scop,
-        statements=tuple(_without(one, dropped, maps[one.name]) for one in scop.statements),
-        kills=tuple(_without(one, dropped, maps[one.name]) for one in scop.kills),
+        statements=tuple(map(change, scop.statements)),
+        kills=tuple(map(change, scop.kills)),
         schedule=scop.schedule.pullback_union_pw_multi_aff(back),
         order=scop.order.apply_domain(every),
     )
+
+
+def _counted_on(scop: Scop) -> Scop:
+    """The SCoP in which iterators that count from the beginning of a strip count on from where the strip begins,
+    wherever the strips can be done without then."""
+    wished = _wished(scop)
+    for strip, inner in permutations(_iterators(scop), 2):
+        inside = [one for one in _everything(scop) if {strip, inner} & set(one.iterators)]
+        if {strip, inner} & wished or not all(_looks_at_sum(one, strip, inner) for one in inside):
+            continue
+        maps = {
+            one.name: _sum(one, strip, inner) if inner in one.iterators else one.domain.identity()
+            for one in _everything(scop)
+        }
+        made = _renamed(scop, maps, partial(_with_sum, strip=strip, inner=inner, maps=maps))
+        if all(_is_strip(one, strip, ()) for one in _around(made, strip)):
+            scop = made
+    return scop
+
+
+def _looks_at_sum(statement: Statement, strip: str, inner: str) -> bool:
+    """Whether a statement is in both loops, and looks at their iterators for nothing but the sum."""
+    if not {strip, inner} <= set(statement.iterators):
+        return False
+    types = [statement.iterator_types[statement.iterators.index(name)] for name in (strip, inner)]
+    if types[0] != types[1] or statement.iterators.index(strip) > statement.iterators.index(inner):
+        return False
+    sums = sum(_adds(node, strip, inner) for node in walk(statement.body))
+    uses = list(used_names(statement.body))
+    return uses.count(strip) == uses.count(inner) == sums
+
+
+def _adds(node: ir.Node, strip: str, inner: str) -> bool:
+    """Whether an expression is the sum of two iterators."""
+    if not isinstance(node, ir.BinaryOp) or node.op != "+":
+        return False
+    sides = [side.name for side in (node.left, node.right) if isinstance(side, ir.ID)]
+    return sorted(sides) == sorted((strip, inner))
+
+
+def _sum(statement: Statement, strip: str, inner: str) -> isl.Map:
+    """``{ S[…, strip, …, inner, …] -> S[…, strip, …, strip + inner, …] }``"""
+    values = isl.MultiAff.identity_on_domain_space(statement.domain.get_space())
+    begin, place = (statement.iterators.index(name) for name in (strip, inner))
+    values = values.set_aff(place, values.get_at(begin).add(values.get_at(place)))
+    return isl.Map.from_multi_aff(values).intersect_domain(statement.domain)
+
+
+def _with_sum(statement: Statement, *, strip: str, inner: str, maps: Mapping[str, isl.Map]) -> Statement:
+    """The statement with the inner iterator in the place of the sum."""
+    if inner not in statement.iterators:
+        return statement
+    become: dict[ir.Node, ir.Node] = {}
+    body = rewritten(
+        statement.body,
+        lambda node, made: ir.ID(inner, node.coord) if _adds(node, strip, inner) else made,
+        become,
+    )
+    moved = _without(statement, (), maps[statement.name])
+    accesses = (
+        replace(one, node=become.get(one.node, one.node)) if one.node is not None else one for one in moved.accesses
+    )
+    return replace(moved, body=body, accesses=tuple(accesses))
 
 
 def _is_strip(statement: Statement, name: str, dropped: Sequence[str]) -> bool:
@@ -77,8 +167,6 @@ def _projection(statement: Statement, dropped: Sequence[str]) -> isl.Map:
 
 def _without(statement: Statement, dropped: Sequence[str], to: isl.Map) -> Statement:
     kept = [place for place, name in enumerate(statement.iterators) if name not in dropped]
-    if len(kept) == len(statement.iterators):
-        return statement
 
     def moved(access: Access) -> Access:
         return replace(access, relation=access.relation.apply_domain(to).coalesce())

@@ -5,10 +5,15 @@ from __future__ import annotations
 
 import pytest
 
+from scopt import pipeline
+from scopt.check.rewritten import check_rewritten
 from scopt.ir.printing import CPrinter
 from scopt.ir.scop import Scop
+from scopt.options import Options
 from scopt.poly.dependences import dependences
 from scopt.scheduler.passes.forwarding import forward
+from scopt.scheduler.passes.waiting_operands import with_operands
+from tests.conftest import RunC
 from tests.sources import scop_of
 
 MATRICES = "int n, int m, double A[99][99], double B[99][99], double C[99][99], float F[99][99]"
@@ -131,3 +136,79 @@ def test_one_cell_stands_for_one_of_two_sums() -> None:
 def test_sums_that_would_walk_badly_or_are_short_stay(body: str) -> None:
     scop = scop_of(body, ROWS)
     assert forward(scop, dependences(scop)) is None
+
+
+BLOCK = """for (i = 0; i < n; i += 4) for (j = 0; j < n; j++) { double r[4];
+  for (t = 0; t < 4; t++) r[t] = 0;
+  for (k = 0; k < n; k++) { double b = B[j][k]; for (t = 0; t < 4; t++) r[t] += A[i + t][k] * b; }
+  for (t = 0; t < 4; t++) C[i + t][j] = r[t]; }"""
+
+
+def test_rows_of_sums_in_blocks_by_hand() -> None:
+    scop = scop_of(BLOCK, MATRICES)
+    made = forward(scop, dependences(scop))
+    assert made is not None
+    assert statements(made) == ["C[i + t][j] = 0", "C[i + t][j] += A[i + t][k] * B[j][k]"]
+    assert set(made.arrays) == {"A", "B", "C"}
+    check_rewritten(scop, made, ())
+    assert forward(scop, dependences(scop), kernels=False) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("A[i + t][k] * b", "C[i + t][k] * b"),  # the sums need what was there
+        ("C[i + t][j] = r[t]", "C[i + t][j] = r[3 - t]"),  # cells in another order
+        ("C[i + t][j] = r[t]", "if (i + t < n) C[i + t][j] = r[t]"),  # no end of some
+        ("r[t] += A", "r[t] += r[0] * A"),  # sums of one another
+        ("r[t] += A[i + t][k] * b", "r[t] += A[i + t][k] * A[i + t][k]"),  # nothing is gained
+    ],
+)
+def test_other_rows_of_sums_stay(old: str, new: str) -> None:
+    scop = scop_of(BLOCK.replace(old, new), MATRICES)
+    assert forward(scop, dependences(scop)) is None
+
+
+def test_scalars_that_hold_more_than_an_operand_stay() -> None:
+    body = "for (i = 0; i < n; i++) { double b = B[i][0], c = A[i][0]; B[i][1] = b; C[i][0] = c * b; }"
+    scop = scop_of(body, MATRICES)
+    made = with_operands(scop, dependences(scop))
+    assert statements(made) == ["b = B[i][0]", "B[i][1] = b", "C[i][0] = A[i][0] * b"]
+
+
+PROGRAM = """#include <stdio.h>
+enum { N = 40, M = 37, K = 70 };
+static float a[N][K], b[M][K], c[N][M];
+static void f(int n, int m, int l)
+{
+  %s
+}
+int main(void)
+{
+  for (int k = 0; k < K; k++) {
+    for (int i = 0; i < N; i++) a[i][k] = (i * 7 + k * 3) %% 11 / 3.0f;
+    for (int i = 0; i < M; i++) b[i][k] = (i * 5 + k) %% 13 / 7.0f;
+  }
+  f(N, M, K);
+  f(5, 3, 2);
+  for (int i = 0; i < N; i++) for (int j = 0; j < M; j++) printf("%%a ", c[i][j]);
+}
+"""
+ROWS_OF_SUMS = """for (int i = 0; i < n; i += 8) for (int j = 0; j < m; j++) {
+    float r[8];
+    for (int t = 0; t < 8; t++) r[t] = 1;
+    for (int k = 0; k < l; k++) { float w = b[j][k]; for (int t = 0; t < 8; t++) r[t] += a[i + t][k] * w; }
+    for (int t = 0; t < 8; t++) c[i + t][j] = r[t];
+  }"""
+BLOCKS = """for (int i = 0; i < n; i += 4) for (int k = 0; k < l; k += 2)
+    for (int s = 0; s < 4; s++) for (int t = 0; t < 2; t++) { float w = a[i + s][k + t];
+      for (int j = 0; j < m; j++) c[i + s][j] += w * b[j][k + t]; }"""
+
+
+@pytest.mark.parametrize("body", [ROWS_OF_SUMS, BLOCKS])
+def test_blocks_by_hand_get_register_tiles(body: str, run_c: RunC) -> None:
+    source = PROGRAM % f"#pragma scop\n{body}\n#pragma endscop"
+    result = pipeline.optimize(source.encode(), Options(eager=True))
+    assert "scopt_tile" in result.text.decode()
+    flags = ("-O2", "-fopenmp", "-w", "-ffp-contract=off", "-fsanitize=undefined", "-fno-sanitize-recover=all")
+    assert run_c(result.text.decode(), *flags, name="emitted") == run_c(source, *flags, name="original")

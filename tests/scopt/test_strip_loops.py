@@ -5,6 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
+from scopt.ir.printing import CPrinter
 from scopt.poly.dependences import dependences
 from scopt.poly.legality import check_order
 from scopt.poly.strip_loops import without_strips
@@ -28,6 +29,35 @@ def test_the_loop_that_was_cut_is_left() -> None:
     later = later.intersect_range(statement.domain)
     assert isl.UnionMap.from_map(later).is_subset(made.order.lex_lt_union_map(made.order))
     check_order(made, dependences(made), made.schedule.get_map())
+
+
+def test_what_counts_from_the_beginning_of_a_strip() -> None:
+    scop = scop_of("for (t = 0; t < n; t += 8) for (i = 0; i < m; i++) for (j = 0; j < 8; j++) x[i] += A[i][t + j];")
+    assert without_strips(scop) is None
+    made = without_strips(scop, sums=True)
+    assert made is not None
+    (statement,) = made.statements
+    assert statement.iterators == ("i", "j")
+    assert CPrinter().visit(statement.body) == "x[i] += A[i][j]"
+    domain = "[n, m] -> { S0[i, j] : 0 <= i < m and 0 <= j and 8 * floor(j / 8) < n }"
+    assert statement.domain.is_equal(isl.Set(domain))
+    (cell,) = (one.relation for one in statement.accesses if one.array == "A")
+    assert cell.is_equal(isl.Map("{ S0[i, j] -> A[i, j] }").intersect_domain(statement.domain))
+    check_order(made, dependences(made), made.schedule.get_map())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (t = 0; t < n; t += 8) for (j = 0; j < 8; j++) x[t + j] += y[j];",  # the place in the strip counts
+        "for (t = 0; t < n; t += 8) for (j = 0; j < 8; j++) x[t + j] += t;",  # so does where it begins
+        "for (t = 0; t < n; t += 8) { for (j = 0; j < 8; j++) x[t + j] += y[t + j]; y[0] += x[0]; }",  # by others alone
+        "for (t = 0; t < n; t += 8) for (j = 0; j < 9; j++) x[t + j] += y[t + j];",  # strips that overlap
+        "for (t = 0; t < n; t++) for (j = 0; j < n; j++) x[t + j] += y[t + j];",
+    ],
+)
+def test_other_sums_stay(body: str) -> None:
+    assert without_strips(scop_of(body), sums=True) is None
 
 
 @pytest.mark.parametrize(
