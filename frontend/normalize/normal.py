@@ -18,7 +18,12 @@ from scopt.frontend.normalize.inductions import Inductions
 from scopt.frontend.normalize.last_values import with_last_values
 from scopt.frontend.normalize.once import is_short_block
 from scopt.frontend.normalize.opaque import LOOPS, scalar_iterators
-from scopt.frontend.normalize.own_iterators import assigned_elsewhere, iterators_beside, used_elsewhere, with_own_iterator
+from scopt.frontend.normalize.own_iterators import (
+    assigned_elsewhere,
+    iterators_beside,
+    used_elsewhere,
+    with_own_iterator,
+)
 from scopt.frontend.normalize.pointer_loops import Counting, counting
 from scopt.frontend.normalize.remainders import Remainders
 from scopt.frontend.normalize.tree_rewriting import mentions, names_of
