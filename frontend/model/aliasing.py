@@ -198,7 +198,9 @@ def _tested(
         if not any(name in pair and names.written.issuperset(pair) for pair in doubtful):
             # what others only read may be what this is read at, too, but not what is written
             stretches[name] = _stretch(names, name, written=True)
-    cells = {pointer: scalar_stretch(pointer, pointer) for _, pointer in hidden}
+    # a member of records that a pointer leads to moves with that pointer
+    moving = {pointer: _root(names.symbols[pointer]) for _, pointer in hidden}
+    cells = {pointer: scalar_stretch(root, root) for pointer, root in moving.items()}
     simple = [(a, b) for a, b in doubtful if stretches[a] is not None and stretches[b] is not None]
     computed = [pair for pair in doubtful if pair not in simple]
     tests: tuple[MemoryTest, ...] = ()

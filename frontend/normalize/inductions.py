@@ -32,6 +32,7 @@ from scopt.frontend.normalize.tree_rewriting import (
     items_of,
     mentions,
     number,
+    replaced_value,
     signed_number,
     slope_of,
     substituted as with_value,
@@ -124,7 +125,7 @@ class Inductions(Struct, frozen=True, eq=False):
         progress = Progress(values.minus(last, first), abs(header.step))
         total = reduce(values.plus, (step.amount for step in one.steps), number(0))
         growth = _growth(one, header, values, progress)
-        total = total if growth is None else with_value(total, header.iterator, number(0))
+        total = total if growth is None else _in_the_first(total, header.iterator)
 
         def at(prefix: Any) -> tuple[Any, Any]:
             start, added = values.at(progress, total, prefix)
@@ -182,6 +183,12 @@ def _turned(loop: ir.For, header: Header) -> ir.For:
         cond=ir.BinaryOp(header.op, iterator, header.end, loop.coord),
         next=ir.UnaryOp("p++", iterator, loop.coord),
     )
+
+
+def _in_the_first(total: Any, iterator: str) -> Any:
+    """What is added with 0 in the iterator's place."""
+    known = replaced_value(total, iterator, number(0))
+    return signed_number(known) if known is not None else with_value(total, iterator, number(0))
 
 
 def _growth(one: Induction, header: Header, values: Values, progress: Progress) -> Any | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,12 @@ from scopt.frontend.normalize.inductions import Inductions
 from scopt.frontend.normalize.last_values import with_last_values
 from scopt.frontend.normalize.once import is_short_block
 from scopt.frontend.normalize.opaque import LOOPS, scalar_iterators
-from scopt.frontend.normalize.own_iterators import assigned_elsewhere, used_elsewhere, with_own_iterator
+from scopt.frontend.normalize.own_iterators import (
+    assigned_elsewhere,
+    iterators_beside,
+    used_elsewhere,
+    with_own_iterator,
+)
 from scopt.frontend.normalize.pointer_loops import Counting, counting
 from scopt.frontend.normalize.remainders import Remainders
 from scopt.frontend.normalize.tree_rewriting import mentions, names_of
@@ -44,7 +49,7 @@ def normalized(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol
     for node in walk(*region.items):
         if isinstance(node, ir.Decl):
             declared.setdefault(node.name, []).append(node)
-    rewriter = _Rewriter(tu, region, symbols, declared)
+    rewriter = _Rewriter(tu, region, symbols, declared, iterators_beside(region.items, declared))
     statements = rewriter.statements(region.items, straight_before(tu, region))
     elsewhere = used_elsewhere(statements)
 
@@ -60,13 +65,14 @@ def normalized(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol
 
 
 class _Rewriter(Struct, frozen=True, eq=False):
-    """declared: the declarations in the region, by name. sequels: as in `Inductions`. anew: the loops whose iterations
-    compute anew what others have handed on."""
+    """declared: the declarations in the region, by name. beside: names of iterators as `iterators_beside` has them.
+    sequels: as in `Inductions`. anew: the loops whose iterations compute anew what others have handed on."""
 
     tu: TranslationUnit
     region: Region
     symbols: Mapping[str, Symbol]
     declared: Mapping[str, Sequence[Any]]
+    beside: Set[str] = frozenset()
     sequels: Sequels = field(default_factory=Sequels)
     anew: list[Any] = field(default_factory=list)
 
@@ -264,13 +270,18 @@ class _Rewriter(Struct, frozen=True, eq=False):
         return all(plain) if plain else self.is_constant(name)
 
     def symbol(self, name: str) -> Symbol | None:
-        """What a name means in the whole region; None if it means several things."""
+        """What a name means in the whole region; None if it means several things: iterators of loops beside each other
+        that are of one type are as good as one."""
         declared = self.declared.get(name, ())
         if not declared:
             return self.symbols.get(name)
-        if len(declared) > 1 or name in self.symbols or name in taken_in(facts_of(self.tu, self.region.function), {}):
+        if name in self.symbols or name in taken_in(facts_of(self.tu, self.region.function), {}):
             return None
-        return symbol_of(declared[0], self.symbols)
+        first, *others = (symbol_of(one, self.symbols) for one in declared)
+        kinds = {(one.type, bool(one.dims), one.pointer, one.static) for one in (first, *others)}
+        if others and (name not in self.beside or kinds != {(first.type, False, False, False)}):
+            return None
+        return first
 
     def uses(self, name: str) -> int:
         return sum(mentions(item, name) for item in self.region.items)

@@ -5,7 +5,7 @@ A loop whose iterator nobody reads behind it may as well declare one of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from scopt import ir
@@ -46,6 +46,26 @@ def used_elsewhere(items: Iterable[Any]) -> frozenset[str]:
     for item in items:
         look(item, frozenset())
     return frozenset(found)
+
+
+def iterators_beside(items: Iterable[Any], declared: Mapping[str, Sequence[Any]]) -> frozenset[str]:
+    """Names that only heads of loops declare, none of which lies in another one: wherever such a name stands, it means
+    the only one there is. declared: all declarations, by name."""
+    heads: dict[str, int] = {}
+    nested: set[str] = set()
+
+    def look(node: Any, around: frozenset[str]) -> None:
+        if isinstance(node, ir.For) and isinstance(node.init, ir.DeclList):
+            own = {one.name for one in node.init.decls}
+            heads.update({name: heads.get(name, 0) + 1 for name in own})
+            nested.update(own & around)
+            around |= own
+        for part in node.parts:
+            look(part, around)
+
+    for item in items:
+        look(item, frozenset())
+    return frozenset(name for name, count in heads.items() if name not in nested and count == len(declared[name]))
 
 
 def with_own_iterator(loop: ir.For, ctype: CType) -> ir.For:

@@ -196,8 +196,9 @@ def _with_taken_addresses(scope: dict[str, Symbol], facts: FunctionFacts) -> dic
 
 
 def leads_elsewhere(symbol: Symbol) -> bool:
-    """Whether a variable is one pointer, with nothing in it that could be pointed to but itself."""
-    return symbol.pointer and bool(symbol.layers) and symbol.layers[0].kind == "pointer"
+    """Whether a variable is one pointer, with nothing in it that could be pointed to but itself: a parameter that is
+    declared as an array is one, too."""
+    return symbol.pointer and bool(symbol.layers) and (symbol.kind == "parameter" or symbol.layers[0].kind == "pointer")
 
 
 def addresses_taken(root: Any, ranks: Mapping[str, int]) -> frozenset[str]:

@@ -12,6 +12,7 @@ from scopt.machine import Machine
 from scopt.machine.costs import arithmetic
 from scopt.poly.body_rewriting import agree
 from scopt.poly.isl_utils import IN, OUT, PARAM, SET
+from scopt.poly.linear import subscript_rows
 from scopt.poly.loop_lengths import at_estimates, long_loops
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.contractions import shape_of
@@ -24,6 +25,8 @@ _MUCH = 48
 _READY = 8
 # Loops of unknown length are that long at least.
 _SHORTEST = 32
+# Loops around a statement of a loop along a line, from the line's on.
+_ALONG = 2
 
 
 class Lines(Struct, frozen=True, eq=False):
@@ -61,6 +64,30 @@ class Lines(Struct, frozen=True, eq=False):
         for statement in self.statements.values():
             yield from ((statement, access) for access in statement.accesses if access.array == array.name)
 
+    def walked_along(self) -> bool:
+        """Whether lines lie beside each other in memory: some array's last subscript is the loop's iterator alone, up
+        to a constant."""
+        accesses = (access for one in self.statements.values() for access in one.accesses)
+        return any(_is_last(access.relation, self.row) for access in accesses)
+
+
+def orders_of_lines(scop: Scop, leaving: frozenset[str]) -> list[list[Lines]]:
+    """The loops around others, first with those in front whose lines lie beside each other, where strips of lines are
+    made of whole vectors, then from the outside in. leaving: statements that aren't in the loops any more."""
+    loops = source_loops(scop)
+    found = list[Lines]()
+    for own in sorted({around[:depth] for around in loops.values() for depth in range(1, len(around))}):
+        inside = (one for one in scop.statements if one.name not in leaving)
+        found.append(Lines(scop, own, {one.name: one for one in inside if loops[one.name][: len(own)] == own}))
+    found = [one for one in found if one.statements]
+    beside = sorted(found, key=lambda one: not one.walked_along())
+    return [beside, found] if beside != found else [found]
+
+
+def _is_last(relation: isl.Map, iterator: int) -> bool:
+    rows = subscript_rows(relation)
+    return rows is not None and len(rows) > 0 and abs(rows[-1][iterator]) == 1 and sum(map(bool, rows[-1][:-1])) == 1
+
 
 def with_much_work(deps: Dependences, lines: Lines, machine: Machine, work: Iterable[Array]) -> isl.Set:
     """Parameters for which the loop has enough to do: by one of its statements alone, since whatever is computed about
@@ -78,6 +105,12 @@ def with_much_work(deps: Dependences, lines: Lines, machine: Machine, work: Iter
     some = sorted((one for one in found if not one.is_empty()), key=_parameters)
     widest = (one for one in some if all(other.is_subset(one) for other in some))
     return next(iter((*widest, *some)), isl.Set.empty(context.get_space()))
+
+
+def has_copies(lines: Lines, work: Iterable[Array]) -> bool:
+    """Whether threads have copies of the arrays anyway, and there is more in a line than loops along it."""
+    deep = any(len(one.iterators) > lines.row + _ALONG for one in lines.statements.values())
+    return deep and all(array.private for array in work)
 
 
 def _parameters(context: isl.Set) -> int:

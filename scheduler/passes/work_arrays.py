@@ -27,28 +27,32 @@ from scopt.poly.row_extents import only_for
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.strip_references import row_iterator
 from scopt.scheduler.passes.expansion import Expansion, new_name, with_cells
-from scopt.scheduler.passes.line_work import Lines, has_products, with_much_work
+from scopt.scheduler.passes.line_work import Lines, has_copies, has_products, orders_of_lines, with_much_work
 
 _WIDE = 64
-# Loops around a statement of a loop along a line, from the line's on.
-_ALONG = 2
 
 
 def own_work(scop: Scop, deps: Dependences, machine: Machine, tails: frozenset[str] = frozenset()) -> Expansion | None:
     """The SCoP with cells for each iteration of loops that nothing but their work arrays keeps in order; None if there
     are no such. deps: with reductions in their order. tails: statements that the schedule has behind the loops that
     they are in."""
+    for candidates in orders_of_lines(scop, tails):
+        if (found := _own_work(scop, deps, machine, tails, candidates)) is not None:
+            return found
+    return None
+
+
+def _own_work(
+    scop: Scop, deps: Dependences, machine: Machine, tails: frozenset[str], candidates: Sequence[Lines]
+) -> Expansion | None:
+    """The same with what comes first of loops inside of each other."""
     made, sizes, done = scop, dict[str, tuple[Expr, ...]](), set[Loops]()
-    loops = source_loops(scop)
-    for own in sorted({around[:depth] for around in loops.values() for depth in range(1, len(around))}):
-        if any(own[: len(one)] == one for one in done):
-            continue
-        inside = (one for one in scop.statements if one.name not in tails)
-        lines = Lines(scop, own, {one.name: one for one in inside if loops[one.name][: len(own)] == own})
-        if not lines.statements:
+    for lines in candidates:
+        own = lines.loops
+        if any(own[: len(one)] == one[: len(own)] for one in done):
             continue
         shared, usable = _work_of(deps, lines)
-        if not shared or not keeps_results(lines, shared) or _has_copies(lines, shared):
+        if not shared or not keeps_results(lines, shared) or has_copies(lines, shared):
             continue
         if has_products(deps, lines, machine):
             continue
@@ -67,12 +71,6 @@ def own_work(scop: Scop, deps: Dependences, machine: Machine, tails: frozenset[s
             made, extent = found
             sizes.update(extent)
     return Expansion(made, sizes) if sizes else None
-
-
-def _has_copies(lines: Lines, work: Sequence[Array]) -> bool:
-    """Whether threads have copies of the arrays anyway, and there is more in a line than loops along it."""
-    deep = any(len(one.iterators) > lines.row + _ALONG for one in lines.statements.values())
-    return deep and all(array.private for array in work)
 
 
 def keeps_results(lines: Lines, work: Sequence[Array]) -> bool:

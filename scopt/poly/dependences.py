@@ -51,13 +51,14 @@ def _strict(scop: Scop, inputs: bool) -> Dependences:
     everything = (*shared, *private)
     reads, musts, mays, kills = _tables(scop.statements, scop.kills, everything)
     found += _dependences("flow", _flow(reads, musts, mays, kills, order).full)
-    s_reads, s_musts, s_mays, s_kills = _tables(scop.statements, scop.kills, shared)
+    # Memory that all iterations share stays occupied by what a declaration ends the life of: kills hide values alone.
+    s_reads, s_musts, s_mays, _ = _tables(scop.statements, (), shared)
     writes = s_musts.union(s_mays)
     if not writes.is_empty():
         empty = isl.UnionMap("{ }")
-        anti = _flow(writes, empty, s_reads, s_musts.union(s_kills), order)
+        anti = _flow(writes, empty, s_reads, s_musts, order)
         found += _dependences("anti", anti.full)
-        output = _flow(writes, s_musts, s_mays, s_kills, order)
+        output = _flow(writes, s_musts, s_mays, empty, order)
         found += _dependences("output", output.full)
     for array in private:
         found += _reuse(array, scop, order)

@@ -90,11 +90,31 @@ def test_last_values_are_assigned_where_somebody_looks() -> None:
         "k = 0; for (i = 0; i < n; i++) { for (j = 0; j <= i; j++) x[k + j] = 0; k += i + 1; }",
         "k = 0; for (i = 0; i < n; i++) { m = k; for (j = 0; j <= i; j++) { x[m] = 0; m++; } k += 1 + i; }",
         "for (i = 0; i < n; i++) { for (j = 0; j <= i; j++) x[j] = 0; x += i + 1; }",
+        "for (int a = 0, b = 0; a < n; a++) for (int c = 0; c <= a; c++, b++) x[b] = 0;",
+        # iterators' names that other loops have, too
+        (
+            "for (int a = 0, b = 0; a < n; a++) for (int c = 0; c <= a; c++, b++) x[b] = 0;"
+            " for (int c = 0; c < n; c++) for (int a = 0; a < n; a++) y[c] += a;"
+        ),
     ],
 )
 def test_rows_of_a_triangle(body: str) -> None:
     (found,) = cells(body)
     assert found.reset_tuple_id(isl.dim_type.out).is_equal(isl.Map("[n] -> { S0[i, j] -> [i, j] : 0 <= j <= i < n }"))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "for (long a = 0; a < n; a++) y[a] = 0;",  # of another type
+        "{ int a = m; y[a] = 0; }",
+        "for (int c = 0; c < n; c++) { for (int a = 0; a < n; a++) for (int a = 0; a < n; a++) y[a] = 0; }",
+    ],
+)
+def test_names_that_mean_several_things_are_left_alone(other: str) -> None:
+    body = f"for (int a = 0, b = 0; a < n; a++) for (int c = 0; c <= a; c++, b++) x[b] = 0; {other}"
+    with pytest.raises(Refusal):
+        cells(body)
 
 
 @pytest.mark.parametrize(

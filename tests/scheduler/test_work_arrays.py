@@ -60,6 +60,14 @@ def test_lines_get_work_arrays_of_their_own() -> None:
     assert "cp[cp_0] = cp_all[m - 1L][cp_0];" in made
 
 
+def test_lines_beside_each_other_in_memory_come_first() -> None:
+    """Columns of a grid: strips of those that the last subscript tells apart are whole vectors."""
+    params = f"{PARAMS}, double w[restrict n][n][m]"
+    columns = f"for (k = 0; k < n; k++) {LINES.replace('u[', 'w[').replace('][j]', '][k][j]')}"
+    made = optimize(source_of(columns, params), Options(machine=SOON)).text.decode()
+    assert "cp_all_rows[thread][i][j - jt] = 0.5 / s;" in made
+
+
 def test_the_longest_part_of_a_line_has_to_be_long_alone() -> None:
     """Taps of a filter may be few."""
     taps = "for (k = 0; k < o; k++) s += b[k] * u[i + k][j];"

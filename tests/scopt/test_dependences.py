@@ -153,3 +153,26 @@ def executed(scop: Scop, n: int) -> set[str]:
         for access in (a for a in accesses if a.kind == "write"):
             last |= dict.fromkeys(points(one.apply(access.relation), n), one)
     return pairs
+
+
+@pytest.mark.parametrize("size", ["n", "9000"])
+@pytest.mark.parametrize("guard", ["", "if (y[i] > 0) "])
+def test_tables_that_no_thread_has_a_copy_of_stay_occupied(size: str, guard: str) -> None:
+    """A life that ends, or begins anew in each iteration, is no reason for others to take the memory meanwhile."""
+    inner = "{ for (j = 0; j < n; j++) work[j] = x[i] + j; for (j = 0; j < n; j++) B[i][j] = work[j] + work[n - 1]; }"
+    before = f"double work[{size}];"
+    deps = dependences(scop_of(f"for (i = 0; i < m; i++) {guard}{inner}", before=before))
+    names = sorted({name for one in deps.all if one.array == "work" for name in (one.source, one.sink)})
+    fills, reads = names
+    carried = isl.Map("{ [i, j] -> [k, l] : i < k }")
+    for kind, source in (("anti", reads), ("output", fills)):
+        pairs = relations(deps, kind)["work", source, fills]
+        bare = pairs.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
+        assert not bare.intersect(carried.align_params(bare.get_space())).is_empty()
+
+
+def test_large_tables_of_an_iteration_stay_occupied() -> None:
+    inner = "double work[9000]; for (j = 0; j < n; j++) work[j] = x[i] + j; for (j = 0; j < n; j++) B[i][j] = work[j];"
+    deps = dependences(scop_of(f"for (i = 0; i < m; i++) {{ {inner} }}"))
+    assert ("work", "S1", "S0") in relations(deps, "anti")
+    assert ("work", "S0", "S0") in relations(deps, "output")

@@ -133,6 +133,26 @@ def test_what_has_no_bounds_is_refused() -> None:
     assert "region.transformed" in ids(found(function, assume=("noalias",)))
 
 
+def test_characters_may_change_a_pointer_to_records() -> None:
+    records = "struct { float a, b; } (*rows)[4];"
+    body = "  for (int i = 0; i < n; i++)\n    x[i] = rows[i][0].a > rows[i][1].b;\n}\n"
+    assert "(unsigned long)&rows" in found(f"{records}\nvoid f(int n, char *x) {{\n{body}").text.decode()
+
+
+def test_addresses_of_elements_are_none_of_the_parameter() -> None:
+    """One that is declared as an array is a pointer, of whose value `&rows[i]` makes a copy."""
+    text = """struct two { float a, b; };
+static float of(const struct two *p) { return p->a * p->b; }
+void f(int n, char *x, struct two rows[n][4]) {
+  for (int i = 0; i < n; i++)
+    x[i] = of(&rows[i][1]) > 0;
+}
+"""
+    result = found(text)
+    assert "region.transformed" in ids(result)
+    assert "(unsigned long)&rows" not in result.text.decode()
+
+
 def test_characters_may_change_a_pointer() -> None:
     function = "char *name;\nvoid f(int n, char *x) {\n  for (int i = 0; i < n; i++)\n    x[i] = name[i];\n}\n"
     assert "(unsigned long)&name" in found(function).text.decode()
