@@ -153,6 +153,7 @@ class LoopMark(Struct, frozen=True):
     narrow: it stands there twice, once with narrower variables.
     looked: it runs in strips, in which places of tables are computed first, then what is there is looked up; the names
       of the loop over strips, and of a buffer of places for each lookup.
+    ended: it carries nothing, and an iteration has a loop of its own that ends on data: iterations may be its lanes.
     """
 
     parallel: bool = False
@@ -174,6 +175,7 @@ class LoopMark(Struct, frozen=True):
     searched: str = ""
     narrow: Narrow | None = None
     looked: tuple[str, ...] = ()
+    ended: bool = False
 
 
 class For(Struct, frozen=True):
