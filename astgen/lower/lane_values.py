@@ -251,6 +251,8 @@ class LaneValues(Struct, frozen=True, eq=False):
         return self.number(to.letter, f"({wide[to.letter][self.bits]}){node.name}")
 
     def cast_of_splat(self, node: ir.Node, own: Kind, to: Kind) -> str:
+        if to == Kind("u", _INT) and self.bits > _INT:
+            return self.number("u", f"(unsigned long long)(unsigned int){node.name}")
         if own.bits != to.bits or self.bits != to.bits:
             raise NoLanes
         return f"(({self.vector(to.letter)}){self.splat(node, own)})"
