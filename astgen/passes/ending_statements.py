@@ -108,6 +108,8 @@ class _Finder(Struct, eq=False):
         variables = [(name, self.number(self.source.arrays[name].type)) for name in (*listed, *crossing)]
         if any(not self.may_be_parted(one, {name for name, _ in variables}) for one in others):
             return None
+        if any(self.is_in_parts(name) for name in self.loop.mark.private if self.source.arrays[name].rank):
+            return None
         iterator = self.whole.iterators[self.position]
         about = (self.whole, others, self.calls, iterator, self.position, tuple(variables), listed)
         return Ending(*about, tuple(self.given), tuple(self.same), function)
@@ -123,6 +125,13 @@ class _Finder(Struct, eq=False):
         place = self.statements.index(self.whole)
         sides = (self.statements[:place], self.statements[place + 1 :])
         return all(any(access.array == name for one in side for access in one.accesses) for side in sides)
+
+    def is_in_parts(self, name: str) -> bool:
+        """Whether not only what stands in front of the inner loop, or behind it, uses an iteration's own array."""
+        place = self.statements.index(self.whole)
+        sides = (self.statements[:place], (self.whole,), self.statements[place + 1 :])
+        before, inside, after = (any(a.array == name for one in side for a in one.accesses) for side in sides)
+        return inside or (before and after)
 
     def may_be_parted(self, one: Statement, variables: set[str]) -> bool:
         """Whether cells can stand in the place of a statement's variables: nothing is read by where these are."""

@@ -22,6 +22,7 @@ from scopt.ir.nest import Block, Call, Expr, For, LoopMark, LoopNest, Min, Name
 from scopt.ir.nest_walks import Item, calls, items, map_block
 from scopt.ir.scop import Statement
 from scopt.ir.walks import rebuilt, same_tree, used_names, walk
+from scopt.poly.sure_cells import is_in_its_array, surely_touched
 
 
 def without_strips(program: Program, nest: LoopNest) -> LoopNest:
@@ -82,13 +83,42 @@ def _whole(program: Program, strips: For) -> For:
     loaded = [one for one in before if isinstance(one, Call) and one.statement in endings.loads]
     if any(one.args != (*own, at) for one in loaded):
         _refuse(program, "what the inner loop reads isn't its own")
+    first_part = [_single(program, one, at) for one in before if one not in loaded]
+    last_part = [_single(program, one, at) for one in after]
+    run = [*first_part, Call(whole.name, own), *last_part]
     _check_call(program, middle.statement, whole, [one.statement for one in loaded], places[0])
-    run = [Call(whole.name, own)]
-    run = [*(_single(program, one, at) for one in before if one not in loaded), *run]
-    run += [_single(program, one, at) for one in after]
+    parts = [[program.source.statement(one.statement) for one in part] for part in (first_part, last_part)]
+    _check_parts(program, inside, whole, parts)
+    _check_shared(program, middle.statement, [*parts[0], whole, *parts[1]])
     private = [*strips.mark.private, *(name for loop in loops for name in loop.mark.private)]
     private += [name for name in _buffers(program, run, inside)]
     return For(iterator, strips.lower, strips.upper, 1, Block(tuple(run)), replace(strips.mark, private=tuple(private)))
+
+
+def _check_parts(
+    program: Program, inside: Sequence[Item], whole: Statement, parts: Sequence[Sequence[Statement]]
+) -> None:
+    """What an iteration has for itself, and doesn't lie in a buffer, is used in front of the inner loop alone, or
+    behind it: there is one of it for all iterations of a strip."""
+    made = [one.statement for one in calls(Block(tuple(inside))) if one.statement in program.endings.made]
+    used = {name for one in made for name in used_names(program.scop.statement(one).body)}
+    kept = {variable for name, variable in program.endings.buffers.items() if name in used}
+    before, after = ({access.array for one in part for access in one.accesses} for part in parts)
+    within = {access.array for access in whole.accesses}
+    written = {access.array for one in (whole, *parts[0], *parts[1]) for access in one.accesses if access.is_write}
+    for name in written - kept:
+        if program.source.arrays[name].private and (name in within or (name in before and name in after)):
+            _refuse(program, f"'{name}' is one for all iterations of a strip")
+
+
+def _check_shared(program: Program, name: str, statements: Sequence[Statement]) -> None:
+    """What a call gets by value, no iteration changes."""
+    written = {access.array for one in statements for access in one.accesses if access.is_write}
+    changed = {program.source.arrays[one].spelling for one in written}
+    body = program.scop.statement(name).body
+    buffers = {*program.endings.buffers}
+    if changed & ({*used_names(body.args)} - buffers):
+        _refuse(program, f"{name} gets what iterations change by its value")
 
 
 def _buffers(program: Program, run: Sequence[Call], inside: Sequence[Item]) -> list[str]:
@@ -199,6 +229,8 @@ def _check_arguments(
                 op="=", lvalue=ir.ArrayRef(name=ir.ID(name=buffer), subscript=ir.ID(name=at)), rvalue=value
             ) if at == load.iterators[-1] and endings.buffers.get(buffer) == "" and buffer not in filled:
                 filled[buffer] = value
+                if not _may_be_read(program, whole, value):
+                    _refuse(program, f"{one} reads what need not exist")
             case _:
                 _refuse(program, f"{one} fills no buffer")
     values: dict[str, ir.Node] = {}
@@ -217,18 +249,19 @@ def _check_arguments(
         values[name] = ir.ID(scop.arrays[variable].spelling) if variable else filled[array.name]
     moving = whole.iterators[position]
     for (name, _), node in zip(function.scalars, arguments[len(function.buffers) :], strict=True):
-        if not isinstance(node, ir.ID) or node.name == moving or _is_changed(program, whole, node.name):
+        if not isinstance(node, ir.ID) or node.name == moving or node.name in endings.buffers:
             _refuse(program, f"'{name}' isn't the same in all iterations")
         values[name] = node
     _check_body(program, function, whole, values)
 
 
-def _is_changed(program: Program, whole: Statement, name: str) -> bool:
-    """Whether a name is that of something that the inner loop, or an iteration, changes."""
-    kept = {array.spelling for array in program.source.arrays.values() if array.private}
-    return name in {variable for variable in program.endings.buffers.values()} or (
-        name in kept and name in {program.source.arrays[v].spelling for v in program.endings.buffers.values() if v}
-    )
+def _may_be_read(program: Program, whole: Statement, value: ir.Node) -> bool:
+    """Whether a value is there whatever the inner loop does: an iterator's, or of a cell that something touches."""
+    if isinstance(value, ir.ID):
+        return value.name in whole.iterators
+    found = [one for one in whole.accesses if one.node is not None and same_tree(one.node, value)]
+    checks = (surely_touched, is_in_its_array)
+    return bool(found) and any(check(program.source, whole, one) for one in found for check in checks)
 
 
 def _check_body(program: Program, function: EndingLoop, whole: Statement, values: dict[str, ir.Node]) -> None:
