@@ -31,14 +31,17 @@ _TESTED = 10
 
 
 def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool = True, strips: bool = True) -> bool:
-    """Threads, tiles, reductions in another order, searches that leave out blocks, extremes that masks choose, rows
-    that data shift, small sums that gcc keeps, values among several constants, or vector loops of narrower values, of
-    records or beside many pointers, over what was no innermost loop, or whose branches compilers leave as they are.
-    threads: whether they are there. strips: whether those count that are there for threads to share."""
+    """Threads, tiles, lanes of loops that end on data, reductions in another order, searches that leave out blocks,
+    extremes that masks choose, rows that data shift, small sums that gcc keeps, values among several constants, or
+    vector loops of narrower values, of records or beside many pointers, over what was no innermost loop, or whose
+    branches compilers leave as they are. threads: whether they are there. strips: whether those count that are there
+    for threads to share."""
     loops = loops_of(nest)
     if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest):
         return True
     if has_borders_apart(scop, nest) or has_whole_windows(scop, nest) or reads_ahead(scop, nest):
+        return True
+    if any(loop.mark.ended for loop in loops):
         return True
     if any(loop.mark.around for loop in loops_of(with_shifted_rows_apart(scop, nest))):
         return True

@@ -105,7 +105,7 @@ def _gaining(scop: Scop, nest: LoopNest) -> set[str]:
 def _gains(loop: For, call: Call) -> bool:
     """Whether an instance gains by a loop around it. Tiles are what no instance is told the number of."""
     mark = loop.mark
-    marked = mark.parallel or mark.simd or mark.jammed or mark.beside or mark.around or mark.reductions
+    marked = mark.parallel or mark.simd or mark.jammed or mark.beside or mark.around or mark.reductions or mark.ended
     tile = is_tile_loop(loop) and loop.step > 1 and not any(loop.iterator in names(arg) for arg in call.args)
     return bool(marked) or tile
 

@@ -7,12 +7,10 @@ is the text that the last of them leads to.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from scopt.astgen.allocation import Allocation
 from scopt.astgen.emit.c_expr import THREADS
 from scopt.astgen.emit.emit_c import Emitted, emit
 from scopt.astgen.emit.loop_work import add_work_guards, with_uncopied_loops
@@ -36,6 +34,7 @@ from scopt.astgen.passes.common_choices import with_common_choices
 from scopt.astgen.passes.common_values import with_common_values
 from scopt.astgen.passes.dot_products import with_sums_along
 from scopt.astgen.passes.eager import with_eager_conditions
+from scopt.astgen.passes.ended_by_data import Endings, with_endings_in_lanes, with_possible_endings
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.exchanging import with_exchanges
 from scopt.astgen.passes.gathering import with_records_apart
@@ -59,7 +58,7 @@ from scopt.astgen.passes.two_forms import with_two_forms
 from scopt.astgen.passes.whole_diagonals import with_whole_diagonals
 from scopt.astgen.passes.whole_windows import with_whole_windows
 from scopt.astgen.passes.wide_vectors import with_wide_vectors
-from scopt.astgen.rewrite_setting import Setting
+from scopt.astgen.rewrite_setting import Setting, Watch
 from scopt.astgen.row_memory import memory_tests
 from scopt.astgen.worth import check_nest, check_sizes
 from scopt.ir.marked_schedule import MarkedSchedule
@@ -72,17 +71,6 @@ from scopt.machine.costs import short_row
 from scopt.options import Options
 from scopt.poly.isl_utils import IN
 
-T = TypeVar("T")
-
-
-class Watch:
-    """Is shown what each step makes, by its name; what it returns goes on. sees: whether that makes a difference."""
-
-    sees: ClassVar[bool] = False
-
-    def __call__(self, step: str, made: T) -> T:
-        return made
-
 
 class Program(Struct, frozen=True, eq=False):
     """A transformed region on its way to text.
@@ -91,7 +79,8 @@ class Program(Struct, frozen=True, eq=False):
     without strips and panels, and without register tiles; each with the statements that these take.
     scop: with all statements and arrays that `nest` runs and uses. loops: the nest before it was rewritten for the
     printer. shown: before variables stand for cells. told: the last one that runs but the stages above's statements.
-    condition: C text under which the nest pays; empty: always. summing: calls that sum several rows up.
+    condition: C text under which the nest pays; empty: always. summing: calls that sum several rows up. endings:
+    calls that run loops that end on data.
     """
 
     source: Scop
@@ -105,6 +94,7 @@ class Program(Struct, frozen=True, eq=False):
     told: LoopNest
     condition: str = ""
     summing: Summing = Summing()
+    endings: Endings = Endings()
 
 
 class Rewrite(Struct, frozen=True):
@@ -141,7 +131,7 @@ def guard_of(program: Program, options: Options) -> str:
 def emitted(program: Program) -> Emitted:
     """The program as C."""
     declarations = math_declarations(program.scop, program.nest)
-    turned = (*(one.text for one in turning_functions(program)), *program.summing.texts)
+    turned = (*(one.text for one in turning_functions(program)), *program.summing.texts, *program.endings.texts)
     definitions = (*program.buffered.definitions, *turned, *program.lowered.definitions, *declarations)
     return emit(program.scop, program.nest, definitions=definitions)
 
@@ -152,11 +142,6 @@ def turning_functions(program: Program) -> tuple[Transposed, ...]:
     called = {call.statement for call in calls(program.nest.body)} & turned
     used = {name for one in called for name in used_names(program.scop.statement(one).body)}
     return tuple(one for one in program.buffered.transposed if one.name in used)
-
-
-def allocated(program: Program) -> tuple[Allocation, ...]:
-    """The memory that strips and panels need."""
-    return program.buffered.allocations
 
 
 def stand_ins(program: Program) -> dict[str, str]:
@@ -256,10 +241,6 @@ def _constant_lengths(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_constant_lengths(program.nest, longest, rare, lowered.fills, buffered.packed))
 
 
-def _whole_windows(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_whole_windows(program.nest))
-
-
 def _aligned_starts(program: Program, setting: Setting) -> Program:
     nest = with_aligned_starts(program.scop, program.nest, setting.options.machine.cache(1).line)
     return replace(program, nest=nest, shown=nest)
@@ -275,6 +256,14 @@ def _masked_extremes(program: Program, setting: Setting) -> Program:
 def _held_cells(program: Program, setting: Setting) -> Program:
     nest = hold_cells_and_parts(program.scop, program.nest)
     return replace(program, nest=nest, told=nest)
+
+
+def _whole_windows(program: Program, setting: Setting) -> Program:
+    return replace(program, nest=with_whole_windows(program.nest))
+
+
+def _collapsed_loops(program: Program, setting: Setting) -> Program:
+    return replace(program, nest=with_collapsed_loops(program.nest))
 
 
 def _of_vectors(change: Callable[[Scop, LoopNest], LoopNest]) -> Callable[[Program, Setting], Program]:
@@ -302,16 +291,17 @@ def _computed(change: Callable[[Scop, Scop, LoopNest], tuple[Scop, LoopNest]]) -
     return run
 
 
+def _endings_in_lanes(program: Program, setting: Setting) -> Program:
+    scop, nest, endings = with_endings_in_lanes(program.source, program.scop, program.nest)
+    return replace(program, scop=scop, nest=nest, endings=endings)
+
+
 def _skipped_blocks(program: Program, setting: Setting) -> Program:
     """What the user's pragmas ask for stays, and so does what has no vectors."""
     if setting.wishes or not setting.options.simd:
         return program
     scop, nest = with_skipped_blocks(program.scop, program.nest)
     return replace(program, scop=scop, nest=nest)
-
-
-def _collapsed_loops(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_collapsed_loops(program.nest))
 
 
 def _wide_vectors(program: Program, setting: Setting) -> Program:
@@ -365,6 +355,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("work-guards", "parallel loops get a test of their work, or lose their mark", _work_guards),
     Rewrite("small-loops", "parallel loops that surely have little work become plain ones", _small_loops),
     Rewrite("stepping-loops", "no vectors of loops that step, or look up; exchanges without branches", _stepping_loops),
+    Rewrite("possible-endings", "loops that end on data, where lanes can be had", _computed(with_possible_endings)),
     Rewrite("worth", "of regions without pragmas: whether, and from which size on, the loops pay", _worth),
     Rewrite("uncopied-loops", "loops whose threads copy arrays stand beside plain ones", _uncopied_loops),
     Rewrite("kernel-calls", "one call in place of a loop over the steps of a register tile", _kernel_calls),
@@ -393,6 +384,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("common-choices", "choices that an innermost loop leaves stand in front of it", _common_choices),
     Rewrite("narrow-loops", "sums of narrow cells have 16 bits where these are enough", _of_vectors(with_narrow_loops)),
     Rewrite("lookups-apart", "places in tables in vectors, lookups one by one", _computed(with_lookups_apart)),
+    Rewrite("endings-in-lanes", "loops that end on data, for many items at a time", _endings_in_lanes),
     Rewrite("carried-cells", "what loops in order hand on is in variables", _of_vectors(with_carried_cells)),
     Rewrite("records-apart", "no vectors of clang's whose elements would be gathered for too little", _records_apart),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from scopt.astgen.allocation import Allocation
 from scopt.astgen.emit.emit_c import Emitted
-from scopt.astgen.generation import allocated, emitted, guard_of, lowered_program, rewritten, stand_ins
+from scopt.astgen.generation import emitted, guard_of, lowered_program, rewritten, stand_ins
 from scopt.astgen.lower.strip_dependences import apart
 from scopt.astgen.rewrite_setting import Setting
 from scopt.astgen.worth import NotWorth, Simpler, check_source
@@ -188,7 +188,7 @@ def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
         *kept_in_order(scop, reorder_of(options), program.told),
     )
     made = tuple(decider.made) if decider.is_open else ()
-    return Generated(proposed.tree, marked, program.shown, text, told, allocated(program), guard, made)
+    return Generated(proposed.tree, marked, program.shown, text, told, program.buffered.allocations, guard, made)
 
 
 def _may_be_taken_apart(work: Work, options: Options) -> bool:

@@ -8,7 +8,7 @@ import islpy as isl
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from scopt.astgen.generation import Watch
+from scopt.astgen.rewrite_setting import Watch
 from scopt.diagnostics import Remark
 from scopt.frontend.syntax.unit import Region
 from scopt.ir.marked_schedule import MarkedSchedule, loop_of

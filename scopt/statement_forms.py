@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.astgen.emit.math_functions import is_math_declaration
-from scopt.astgen.generation import Watch
+from scopt.astgen.rewrite_setting import Watch
 from scopt.attempts import given_up_remark
 from scopt.diagnostics import InputError, Remark
 from scopt.form_work import Cells, NotCarried

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from scopt.astgen.gaining_share import gains_too_little, leaves_the_deepest
-from scopt.astgen.generation import Watch
 from scopt.astgen.guard import guard_helpers
 from scopt.astgen.guard_counters import counter_definitions, counter_name
 from scopt.astgen.passes.exchanging import taken_to_be_writable
+from scopt.astgen.rewrite_setting import Watch
 from scopt.attempts import Generated, first_line, first_that_works
 from scopt.check.written_stages import check_written_stages
 from scopt.clause_words import (

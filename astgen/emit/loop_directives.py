@@ -56,7 +56,7 @@ def pragma_text(scop: Scop, loop: For, exprs: ExprPrinter, text: str) -> str:
         words.append(f"firstprivate({', '.join(copied)})")
     words += [f"reduction({operator}: {', '.join(names)})" for operator, names in reduced_names(scop, mark).items()]
     uneven = mark.parallel and any(_takes_its_time(scop, item, again=mark.again) for item in items(loop.body))
-    if mark.parallel and uneven and not mark.coarse and not is_tile_loop(loop):
+    if mark.parallel and uneven and not mark.coarse and (mark.ended or not is_tile_loop(loop)):
         words.append("schedule(guided)")  # each instance takes as long as its data say
     elif mark.parallel and not mark.coarse and not imbalanced(loop):
         words.append("schedule(static)")

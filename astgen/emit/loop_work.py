@@ -152,7 +152,7 @@ def _unmark(block: Block, simd: bool) -> Block:
     def visit(item: Item) -> Item:
         match item:
             case For():
-                keep = item.mark.simd and not simd
+                keep = (item.mark.simd or item.mark.ended) and not simd
                 mark = (
                     replace(item.mark, parallel=False)
                     if keep
@@ -171,7 +171,7 @@ def _unmark(block: Block, simd: bool) -> Block:
 def without_threads(mark: LoopMark) -> LoopMark:
     """The mark of the same loop on one thread."""
     alone = replace(mark, parallel=False, collapse=1)
-    return alone if mark.simd else replace(alone, private=(), reductions=())
+    return alone if mark.simd or mark.ended else replace(alone, private=(), reductions=())
 
 
 def rounded(value: Fraction) -> int:

@@ -17,6 +17,9 @@ from scopt.ir.walks import walk
 from scopt.machine import Machine
 from scopt.machine.costs import instance_cost, least_instance, takes_its_time
 
+# What functions are called that run loops which end on data.
+ENDING = "scopt_ending"
+
 
 class OwnLoop(Struct, frozen=True):
     """cost: nanoseconds of an iteration. extent: how many there are, over the statement's iterators."""
@@ -42,6 +45,11 @@ def own_loops(scop: Scop, machine: Machine) -> dict[str, OwnLoop]:
     return found
 
 
+def is_ending_call(body: ir.Node) -> bool:
+    """Whether a statement calls a function of ours that runs a loop which ends on data."""
+    return isinstance(body, ir.FuncCall) and isinstance(body.name, ir.ID) and body.name.name.startswith(f"{ENDING}_")
+
+
 def is_uneven(scop: Scop, name: str, *, again: bool) -> bool:
     """Whether threads had better fetch iterations of a loop with this statement than have their shares of them, since
     data say how long an instance takes.
@@ -50,6 +58,8 @@ def is_uneven(scop: Scop, name: str, *, again: bool) -> bool:
       shares hardly differ then, and each thread finds its rows in its own cache; fetching takes longer than it saves.
     """
     body = scop.statement(name).body
+    if is_ending_call(body):
+        return True
     return takes_its_time(body) and not (again and _counts(body, {one.spelling for one in scop.parameters}))
 
 

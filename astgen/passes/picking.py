@@ -13,7 +13,7 @@ ice sheets: 0.58 of the time).
 
 ``y[i] = x > t ? x * a : x - b`` computes floating-point numbers behind a branch by gcc, which makes no vectors of what
 might trap there, and brings even what stands in front of a choice behind it. So calls choose such numbers by masks of
-bits for gcc: ``scopt_pickd(x > t, x * a, x - b)`` (measured: limiters of slopes take a quarter of the time, clipping
+bits for gcc: ``scopt_pickd(x > t, x * a, x - b)`` (measured: limiters of slopes take 0.4 of the time, clipping
 with a slope and sharpening by thresholds a sixth).
 """
 

@@ -207,7 +207,8 @@ class LeafLoops(Struct, frozen=True, eq=False):
     def mark_vector(self, node: isl.ScheduleNode, group: int, parallel: bool) -> isl.ScheduleNode:
         plan = self.plan
         scalar = plan.scalar[group] and (not parallel or self.gathers(node))
-        if not (plan.simd[group] or parallel or scalar or plan.abreast):
+        ended = bool(plan.ended) and plan.ended[group] and not plan.abreast
+        if not (plan.simd[group] or parallel or scalar or plan.abreast or ended):
             return node
         names = {part.get_tuple_name() for part in sets_of(node.get_domain())}
         statements = (one for one in self.setting.scop.statements if one.name in names)
@@ -217,6 +218,7 @@ class LeafLoops(Struct, frozen=True, eq=False):
             private = private_for(self.setting, node, 0)
             reductions = tuple(one for one in plan.threads if one.array in inside)
         mark = LoopMark(parallel, plan.simd[group], private, scalar=scalar, most=plan.abreast, reductions=reductions)
+        mark = replace(mark, ended=ended)
         return self.marks.above(node, mark)
 
 

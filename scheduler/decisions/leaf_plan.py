@@ -25,6 +25,7 @@ class LeafPlan(Struct, frozen=True, eq=False):
       and its instances run in their order, along pieces of rows. tiny: the innermost loops would be vector loops, but
       are too short.
     around: tiles on diagonals have all iterations of the first member, which stands inside of them: sweeps may be few.
+    ended: per group, whether its innermost loop carries nothing, and has loops inside that end on data.
     abreast: how many rows of a tile run beside each other along diagonals; 0: all.
     """
 
@@ -47,6 +48,7 @@ class LeafPlan(Struct, frozen=True, eq=False):
     tiny: bool = False
     around: bool = False
     abreast: int = 0
+    ended: tuple[bool, ...] = ()
 
     @property
     def diagonal(self) -> tuple[int, int]:

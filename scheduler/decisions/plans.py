@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from scopt.ir.nest import Reduction
 from scopt.ir.scop import Array, LoopDirective, Scop
+from scopt.ir.trip_counts import ends_on_data
 from scopt.machine.costs import ELEMENT, RECORD_BYTES, takes_vectors, thread_limit
 from scopt.options import Options
 from scopt.poly.bands import Ordered, active, agreeing_at, looks_in_between, reductions_of, with_copies
@@ -204,7 +205,16 @@ class Planner(Struct, frozen=True, eq=False):
             "private": private,
             "reductions": reductions,
             "serial": serial,
+            "ended": tuple(
+                ok and self.options.simd and not reduced and self.end_on_data(group)
+                for ok, reduced, group in zip(free, reductions, groups, strict=True)
+            ),
         }
+
+    def end_on_data(self, parts: Sequence[isl.UnionSet]) -> bool:
+        """Whether some statement has a loop of its own that data end."""
+        names = {part.get_tuple_name() for some in parts for part in sets_of(some)}
+        return any(ends_on_data(one.body) for one in self.scop.statements if one.name in names)
 
     def takes_vectors(self, parts: Sequence[isl.UnionSet]) -> bool:
         """Whether vector instructions do several instances of each statement at once."""

@@ -22,6 +22,7 @@ from scopt.astgen.emit.reparse import check_printed
 from scopt.astgen.generation import Program, turning_functions
 from scopt.astgen.passes.held_check import check_held
 from scopt.check.buffers import Buffers
+from scopt.check.ended_strips import check_ended_strips
 from scopt.check.forms import Roles
 from scopt.check.functions.definitions import check_functions
 from scopt.check.guards import check_guard
@@ -85,6 +86,7 @@ def _check_words(program: Program, deps: Dependences, text: Emitted, guard: str)
     check_searches(program)
     check_strips_of_lookups(program)
     check_lane_copies(program, deps)
+    check_ended_strips(program)
     _check_nesting(program)
     _check_held(program)
     check_loads(program)
@@ -221,6 +223,7 @@ def _check_functions(program: Program, text: Emitted) -> None:
         kernels,
         (*lowered.transposed, *turning_functions(program)),
         program.summing.functions,
+        program.endings.functions,
         helpers=helpers,
         long_type=scop.long_type,
         reserved=scop.reserved,

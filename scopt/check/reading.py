@@ -21,6 +21,7 @@ from scopt.astgen.passes.picking import PICKED
 from scopt.astgen.passes.turned_sums import Summed
 from scopt.astgen.passes.two_forms import in_one_form
 from scopt.check.eager_conditions import is_eager
+from scopt.check.ended_strips import without_strips
 from scopt.check.masks import masked_ones
 from scopt.check.picked_choices import is_picked
 from scopt.diagnostics import InternalError
@@ -68,7 +69,8 @@ def expanded(program: Program) -> LoopNest:
                 return (replace(item, statement=apart[name]),)
         return (item,)
 
-    return LoopNest(map_block(in_one_form(program.source, program.nest).body, visit))
+    whole = LoopNest(map_block(in_one_form(program.source, program.nest).body, visit))
+    return without_strips(program, whole)
 
 
 def together(program: Program) -> LoopNest:
@@ -142,7 +144,7 @@ def _apart(program: Program) -> dict[str, str]:
     """The statements that call a function for the product that they add, or that evaluate both sides of their
     conditions, and the same ones as they were. Raises InternalError if they differ otherwise."""
     known = {statement.name for statement in program.lowered.scop.statements} | set(masked_ones(program))
-    known |= program.summing.calls.keys()
+    known |= program.summing.calls.keys() | program.endings.made
     found, run = {}, {call.statement for call in calls(program.nest.body)}
     for statement in program.scop.statements:
         if statement.name not in known and statement.name in run:

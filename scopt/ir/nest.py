@@ -170,6 +170,7 @@ class LoopMark(Struct, frozen=True):
     looked: it runs in strips, in which places of tables are computed first, then what is there is looked up; the names
       of the loop over strips, and of a buffer of places for each lookup.
     parted: lanes have copies of what it reduces.
+    ended: it carries nothing, and an iteration has a loop of its own that ends on data: iterations may be its lanes.
     """
 
     parallel: bool = False
@@ -192,6 +193,7 @@ class LoopMark(Struct, frozen=True):
     narrow: Narrow | None = None
     looked: tuple[str, ...] = ()
     parted: Parted | None = None
+    ended: bool = False
 
 
 class For(Struct, frozen=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scopt import ir
+from scopt.ir.walks import walk
 
 
 def iterations(loop: ir.Node) -> int | None:
@@ -16,6 +17,12 @@ def iterations(loop: ir.Node) -> int | None:
             low, high = _constant(first), _constant(last)
             return None if low is None or high is None else max(high - low + (op == "<="), 0)
     return None
+
+
+def ends_on_data(body: ir.Node) -> bool:
+    """Whether a statement has loops that data end: after how many iterations, nobody knows before."""
+    loops = (node for node in walk(body) if isinstance(node, ir.For | ir.While | ir.DoWhile))
+    return any(iterations(node) is None or any(isinstance(one, ir.Break) for one in walk(node)) for node in loops)
 
 
 def _constant(node: ir.Node | None) -> int | None:

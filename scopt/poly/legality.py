@@ -256,7 +256,7 @@ def check_marks(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> None
             continue
         band = node.child(0)
         mark = schedule.loop(node)
-        if not (mark.parallel or mark.simd):
+        if not (mark.parallel or mark.simd or mark.ended):
             continue
         member = isl.UnionMap.from_multi_union_pw_aff(band.band_get_partial_schedule().flatten_range())
         prefix = (

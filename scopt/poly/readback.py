@@ -35,7 +35,7 @@ class LoopDim(Struct, frozen=True, eq=False):
 
 class ReadBack(Struct, frozen=True, eq=False):
     """schedule: ``{ S[…] -> [date] }``, exact, parameters within the SCoP's context. dims: how long dates are.
-    loops: those with a parallel or simd mark, in textual order."""
+    loops: those that carry nothing by their marks, in textual order."""
 
     schedule: isl.UnionMap
     dims: int
@@ -146,7 +146,7 @@ class _Reader(Struct, frozen=True, eq=False):
 
     def loop(self, loop: For, place: _Place) -> Iterator[Dated]:
         marked = place.marked
-        if loop.mark.parallel or loop.mark.simd:
+        if loop.mark.parallel or loop.mark.simd or loop.mark.ended:
             this = _MarkedLoop(loop.iterator, 2 * len(place.positions) - 1, loop.mark)
             self.marked.append(this)
             marked = (*marked, this)

@@ -12,7 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.generation import REWRITES, Program, Watch, emitted, guard_of
+from scopt.astgen.generation import REWRITES, Program, emitted, guard_of
+from scopt.astgen.rewrite_setting import Watch
 from scopt.check.program import check_program
 from scopt.diagnostics import InternalError
 from scopt.frontend.region.parse import parse

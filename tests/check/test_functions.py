@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from scopt import transform as region
 from scopt.astgen.emit.c_expr import ALL_HELPERS, LANES
 from scopt.astgen.emit.helper_texts import helper_definitions
-from scopt.astgen.generation import Watch
 from scopt.astgen.guard_counters import counter_definitions
 from scopt.astgen.lower.kernel import Kernel
 from scopt.astgen.lower.register_lowering import Lowered
+from scopt.astgen.rewrite_setting import Watch
 from scopt.check.functions.conditionals import branches
 from scopt.check.functions.definitions import check_functions
 from scopt.check.functions.faults import Fault

@@ -490,3 +490,19 @@ CHOSEN = marked(
     before="  for (int i = 0; i < 12800; i++)\n    S[i / 640][i % 640] = i % 7, shift[i % 20][i / 640] = i % 31;",
     after="  for (int i = 0; i < 12000; i++)\n    c[0] = c[0] * 0.9 + Q[i / 600][i % 600];",
 )
+
+ENDING = marked(
+    "ending",
+    (Operand("x", "900"), Operand("y", "900")),
+    """
+  for (int i = 0; i < n; i++) {
+    double z = x[i], c = 0.5 * x[i];
+    int k = 0;
+    while (k < m && z * z < 4.0) {
+      z = z * z + c;
+      k++;
+    }
+    y[i] = z + k;
+  }""",
+    ((1, 1), (70, 9), (900, 30)),
+)

@@ -48,6 +48,7 @@ SAMPLE = tuple(
         "lanes",
         "windows",
         "narrow",
+        "ending",
     )
 )
 BY_NAME = {one.name: one for one in SOURCES}

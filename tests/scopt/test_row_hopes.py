@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from scopt.astgen.generation import Watch
+from scopt.astgen.rewrite_setting import Watch
 from scopt.options import Options
 from scopt.rewritten_scop import dependences_of, rows_scops
 from scopt.row_hopes import may_run_together

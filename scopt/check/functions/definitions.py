@@ -10,11 +10,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from scopt import ir
 from scopt.astgen.emit.c_expr import ALL_HELPERS, helper_name
 from scopt.astgen.emit.math_functions import is_math_declaration
+from scopt.astgen.lower.ending_loops import EndingLoop
 from scopt.astgen.lower.kernel import Kernel
 from scopt.astgen.lower.row_sums import RowSums
 from scopt.astgen.lower.transposing import Transposed
 from scopt.check.functions.conditionals import branches
 from scopt.check.functions.counters import COUNTER, TOLD, check_counter, check_told
+from scopt.check.functions.ending_functions import check_ending
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.helper_functions import MEMORY, THREADS, check_helpers, check_memory, check_threads
 from scopt.check.functions.kernels import check_kernel
@@ -23,6 +25,7 @@ from scopt.check.functions.transposed import check_transposed
 from scopt.check.functions.workshop import Workshop
 from scopt.diagnostics import InternalError, Location
 
+Function = Kernel | Transposed | RowSums | EndingLoop
 _DEFINED = re.compile(r"\b(?!(?:for|if|while)\b)(\w+)\s*\([^(){}]*\)\s*\{")
 
 
@@ -32,6 +35,7 @@ def check_functions(
     kernels: Sequence[Kernel] = (),
     transposed: Sequence[Transposed] = (),
     sums: Sequence[RowSums] = (),
+    endings: Sequence[EndingLoop] = (),
     *,
     helpers: Collection[str] = (),
     long_type: str,
@@ -39,16 +43,18 @@ def check_functions(
     taken: frozenset[str] = frozenset(),
     workshop: Workshop | None = None,
 ) -> None:
-    """Raise InternalError unless these texts, as they will be written, define all kernels, copies and sums and other
-    functions only such as are known, and each computes in every configuration of the compiler what it has to.
+    """Raise InternalError unless these texts, as they will be written, define all kernels, copies, sums and loops that
+    end on data, and other functions only such as are known, and each computes in every configuration of the compiler
+    what it has to.
 
     location: of the region that calls them. helpers: those that it calls, which have to be among the texts. long_type,
     reserved: as these were printed with. taken: as in `Scop`. workshop: of checks of the same file; what was found
     right there isn't checked again.
     """
     workshop = workshop or Workshop()
-    known: dict[str, Kernel | Transposed | RowSums] = {one.name: one for one in kernels}
+    known: dict[str, Function] = {one.name: one for one in kernels}
     known |= {one.name: one for one in transposed} | {one.name: one for one in sums}
+    known |= {one.name: one for one in endings}
     missing = set(known) | {helper_name(helper, frozenset(reserved)) for helper in helpers}
     for text in definitions:
         names = _DEFINED.findall(text)
@@ -67,7 +73,7 @@ def _check_one(
     location: Location,
     text: str,
     names: Sequence[str],
-    known: Mapping[str, Kernel | Transposed | RowSums],
+    known: Mapping[str, Function],
     long_type: str,
     reserved: frozenset[str],
     taken: frozenset[str],
@@ -85,6 +91,8 @@ def _check_one(
             check = lambda: check_kernel(workshop, function, text)  # noqa: E731
         elif isinstance(function, RowSums):
             check = lambda: check_sums(workshop, function, text)  # noqa: E731
+        elif isinstance(function, EndingLoop):
+            check = lambda: check_ending(workshop, function, text)  # noqa: E731
         else:
             check = lambda: check_transposed(workshop, function, text)  # noqa: E731
         key: tuple[object, ...] = (_anonymous(text, own[0]), _fingerprint(function))
@@ -132,8 +140,11 @@ def _anonymous(text: str, name: str) -> str:
     return re.sub(rf"\b{name}(?=\b|_)", "$", text)
 
 
-def _fingerprint(function: Kernel | Transposed | RowSums) -> tuple[object, ...]:
+def _fingerprint(function: Function) -> tuple[object, ...]:
     """The same for functions that are to compute the same."""
+    if isinstance(function, EndingLoop):
+        kinds = function.states, function.given, function.same, function.own
+        return kinds, function.bits, function.long_type, _shape(function.body, {})
     if isinstance(function, RowSums):
         operands = function.rows, function.common, function.scalars, function.own, function.width
         updates = tuple((one.target, one.op, _shape(one.value, {})) for one in function.updates)
