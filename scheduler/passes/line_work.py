@@ -86,7 +86,9 @@ def orders_of_lines(scop: Scop, leaving: frozenset[str]) -> list[list[Lines]]:
 
 def _is_last(relation: isl.Map, iterator: int) -> bool:
     rows = subscript_rows(relation)
-    return rows is not None and len(rows) > 0 and abs(rows[-1][iterator]) == 1 and sum(map(bool, rows[-1][:-1])) == 1
+    if not rows or iterator >= relation.dim(IN):  # tiles of the source's own may have left a statement fewer iterators
+        return False
+    return abs(rows[-1][iterator]) == 1 and sum(map(bool, rows[-1][:-1])) == 1
 
 
 def with_much_work(deps: Dependences, lines: Lines, machine: Machine, work: Iterable[Array]) -> isl.Set:

@@ -273,12 +273,12 @@ def _optimized(source: Source, watch: Watch) -> pipeline.Result:
     """scopt's result, computed in this process."""
 
     def transform(tu: Any, one: Any, number: int, options: Any, given: Any) -> region.Outcome:
-        return region.transform(tu, one, number, replace(options, budget=0.0), given, watch)
+        return transformed(tu, one, number, replace(options, budget=0.0), given, watch)
 
-    def scheduler(name: str) -> Any:
+    def schedule(work: Any, options: Any) -> Any:
         if isinstance(watch, _Watch):
             watch.scheduled()
-        return scheduler_of(name)
+        return scheduled(work, options)
 
     def fault(*arguments: Any) -> Exception | None:
         found = fault_of(*arguments)
@@ -286,11 +286,11 @@ def _optimized(source: Source, watch: Watch) -> pipeline.Result:
             raise Stopped(str(found))
         return found
 
-    scheduler_of, fault_of = attempts.get_scheduler, statement_forms.rewriting_fault
+    transformed, scheduled, fault_of = region.transform, attempts._scheduled, statement_forms.rewriting_fault
     with (
-        mock.patch.object(pipeline, "transform", transform),
+        mock.patch.object(region, "transform", transform),
         mock.patch.object(pipeline, "run_tasks", _run_here),
-        mock.patch.object(attempts, "get_scheduler", scheduler),
+        mock.patch.object(attempts, "_scheduled", schedule),
         mock.patch.object(statement_forms, "rewriting_fault", fault),
     ):
         return pipeline.optimize(source.text.encode(), _at_any_size(source.options), file=f"{source.name}.c")

@@ -506,3 +506,17 @@ ENDING = marked(
   }""",
     ((1, 1), (70, 9), (900, 30)),
 )
+
+# Lanes divide by nothing.
+DIVIDED = marked(
+    "divided",
+    (Operand("x", "900"),),
+    """
+  for (int i = 0; i < n; i++) {
+    int k = 1;
+    while (k * k < m)
+      k += m / k;
+    x[i] += k;
+  }""",
+    ((1, 1), (70, 9), (900, 30)),
+)

@@ -49,6 +49,7 @@ SAMPLE = tuple(
         "windows",
         "narrow",
         "ending",
+        "divided",
     )
 )
 BY_NAME = {one.name: one for one in SOURCES}
