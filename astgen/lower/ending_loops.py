@@ -77,7 +77,8 @@ class EndingLoop(Struct, frozen=True, eq=False):
 
     @property
     def rounds(self) -> Rounds:
-        return Rounds(self.name, self.body, self.types, self.bits, tuple(name for name, _ in self.scalars))
+        shared = tuple(name for name, _ in self.scalars)
+        return Rounds(self.name, self.long_type, self.body, self.types, self.bits, shared)
 
     def definitions(self) -> Iterator[str]:
         """The types of vectors, and what is done with them, where the target has them."""

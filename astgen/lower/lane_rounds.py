@@ -23,10 +23,11 @@ Mask = str | None
 
 
 class Rounds(Struct, eq=False):
-    """name: of the function. body: the loop. types: of the names in it. shared: those that all items have in common.
-    constants: vectors of one number each, by its type and text, with their names."""
+    """name: of the function. long_type: as in the SCoP. body: the loop. types: of the names in it. shared: those that
+    all items have in common. numbers: vectors of one number each, by type and text."""
 
     name: str
+    long_type: str
     body: ir.Node
     types: dict[str, CType]
     bits: int
@@ -78,7 +79,8 @@ class _Writer(Struct, eq=False):
 
     @property
     def values(self) -> LaneValues:
-        return LaneValues(self.rounds.name, self.rounds.types, self.rounds.bits, self.number, self.rounds.numbers)
+        own = self.rounds
+        return LaneValues(own.name, own.long_type, own.types, own.bits, self.number, own.numbers)
 
     def whole(self) -> tuple[list[str], list[str]]:
         integers = f"{self.rounds.name}_i"

@@ -13,23 +13,12 @@ import re
 from msgspec import Struct
 
 from scopt import ir
-from scopt.ir.ctypes import canonical, type_spelling
+from scopt.ir.ctypes import arithmetic_kind, literal_bits, type_spelling
 from scopt.ir.scop import CType
 
 _COMPARED = ("<", "<=", ">", ">=", "==", "!=")
 _LOGICAL = ("&&", "||")
 _INT = 32
-_KINDS = {
-    "float": ("f", 32),
-    "double": ("f", 64),
-    "int": ("i", 32),
-    "unsigned int": ("u", 32),
-    "unsigned": ("u", 32),
-    "long": ("i", 64),
-    "unsigned long": ("u", 64),
-    "long long": ("i", 64),
-    "unsigned long long": ("u", 64),
-}
 _FLOATING = re.compile(r"(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?)f?", re.IGNORECASE)
 _WHOLE = re.compile(r"(0x[0-9a-f]+|\d+)(u?l{0,2}|l{0,2}u?)", re.IGNORECASE)
 
@@ -53,9 +42,11 @@ def kind_of(ctype: CType) -> Kind:
 
 
 class LaneValues(Struct, frozen=True, eq=False):
-    """Of the expressions of one unit. name: of the function. numbers: vectors of one number each, by type and text."""
+    """Of the expressions of one unit. name: of the function. long_type: as in the SCoP. numbers: vectors of one number
+    each, by type and text."""
 
     name: str
+    long_type: str
     types: dict[str, CType]
     bits: int
     unit: int
@@ -69,7 +60,7 @@ class LaneValues(Struct, frozen=True, eq=False):
             case ir.ID(name=name) if name in self.types:
                 return self.fitting(kind_of(self.types[name]))
             case ir.Constant():
-                return _kind_of_constant(node)
+                return self.constant(node)
             case ir.BinaryOp(op=op) if op in _COMPARED or op in _LOGICAL:
                 return INT
             case ir.BinaryOp(op="<<" | ">>", left=left):
@@ -83,11 +74,29 @@ class LaneValues(Struct, frozen=True, eq=False):
             case ir.TernaryOp(iftrue=one, iffalse=other):
                 return self.fitting(_common(self.kind(one), self.kind(other)))
             case ir.Cast(to_type=to_type):
-                return self.fitting(_named(to_type))
+                return self.fitting(self.named(to_type))
             case ir.FuncCall(name=ir.ID(name="fabs")):
                 return self.fitting(Kind("f", 64))
             case ir.FuncCall(name=ir.ID(name="fabsf")):
                 return self.fitting(Kind("f", 32))
+        raise NoLanes
+
+    def named(self, to_type: ir.Node) -> Kind:
+        found = arithmetic_kind(type_spelling(to_type), self.long_type)
+        if found is None:
+            raise NoLanes
+        return Kind(*found)
+
+    def constant(self, node: ir.Constant) -> Kind:
+        text = node.value.lower()
+        if _WHOLE.fullmatch(text):
+            suffix, value = text.lstrip("0123456789abcdefx"), _whole(node)
+            bits = literal_bits(suffix, value, self.long_type)
+            if "u" not in suffix and value >= 1 << (bits - 1):
+                raise NoLanes  # of a type that depends on how it is written
+            return Kind("u" if "u" in suffix else "i", bits)
+        if _FLOATING.fullmatch(text):
+            return Kind("f", 32 if text.endswith("f") else 64)
         raise NoLanes
 
     def fitting(self, kind: Kind) -> Kind:
@@ -268,27 +277,6 @@ def _common(one: Kind, other: Kind) -> Kind:
     bits = max(one.bits, other.bits)
     unsigned = any(kind.letter == "u" and kind.bits == bits for kind in (one, other))
     return Kind("u" if unsigned else "i", bits)
-
-
-def _named(to_type: ir.Node) -> Kind:
-    found = _KINDS.get(canonical(type_spelling(to_type).split()) if type_spelling(to_type) else "")
-    if found is None:
-        raise NoLanes
-    return Kind(*found)
-
-
-def _kind_of_constant(node: ir.Constant) -> Kind:
-    text = node.value.lower()
-    if _WHOLE.fullmatch(text):
-        digits = text.rstrip("ul")
-        suffix, value = text[len(digits) :], _whole(node)
-        bits = 64 if "l" in suffix or value >= 1 << _INT else _INT
-        if "u" not in suffix and value >= 1 << (bits - 1):
-            raise NoLanes  # of a type that depends on how it is written
-        return Kind("u" if "u" in suffix else "i", bits)
-    if _FLOATING.fullmatch(text):
-        return Kind("f", 32 if text.endswith("f") else 64)
-    raise NoLanes
 
 
 def _whole(node: ir.Node) -> int:

@@ -63,7 +63,7 @@ class _Asking(Struct, frozen=True, eq=False):
     def is_plain(self, loop: For) -> bool:
         """Whether it is an innermost vector loop, without branches, that nothing else is known of."""
         mark = loop.mark
-        if not mark.simd or loop.step > 1 or mark.lanes or mark.jammed or mark.collapse > 1:
+        if not mark.simd or loop.step > 1 or mark.lanes or mark.jammed or mark.collapse > 1 or mark.parted is not None:
             return False
         statements = [self.scop.statement(call.statement) for call in calls(loop.body)]
         inside = any(isinstance(one, For) for one in items(loop.body))

@@ -288,6 +288,24 @@ def plain_type(ctype: CType, long_type: str) -> CType | None:
     return replace(ctype, spelling=name if ctype.floating or ctype.signed else f"unsigned {name}")
 
 
+def arithmetic_kind(spelling: str, long_type: str) -> tuple[str, int] | None:
+    """A type that C computes in, promoted ones left out: `f`loating, signed `i`nteger or `u`nsigned, and its bits; None
+    for any other spelling. long_type: as for `plain_type`."""
+    match canonical(spelling.split()) if spelling else "":
+        case "float" | "double" as name:
+            return "f", 32 if name == "float" else 64
+        case "int" | "unsigned int" | "long" | "unsigned long" | "long long" | "unsigned long long" as name:
+            base = name.removeprefix("unsigned ")
+            return ("i" if base == name else "u"), 64 if base in ("long long", long_type) else 32
+    return None
+
+
+def literal_bits(suffix: str, value: int, long_type: str) -> int:
+    """Of an integer literal without or with the suffix, in lower case. long_type: as for `plain_type`."""
+    wide = "ll" in suffix or ("l" in suffix and long_type == "long")
+    return 64 if wide or value >= 1 << 32 else 32
+
+
 # The unsigned types by their bits, where nothing has to be declared for them.
 UNSIGNED = {8: "unsigned char", 16: "unsigned short", 32: "unsigned int", 64: "unsigned long long"}
 

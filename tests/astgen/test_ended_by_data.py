@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.astgen.generation import Program
 from scopt.astgen.lower.ending_loops import EndingLoop
+from scopt.astgen.lower.lane_values import NoLanes
 from scopt.astgen.passes.ending_statements import IN_LANES, LANE
 from scopt.check.ended_strips import check_ended_strips, without_strips
 from scopt.check.functions.ending_functions import check_ending
@@ -163,6 +164,18 @@ def test_faults_in_the_function_are_seen(old: str, new: str) -> None:
     assert old in ending().text
     with pytest.raises((Fault, StopIteration)):
         check_ending(Workshop(), ending(), ending().text.replace(old, new, 1))
+
+
+def test_long_has_as_many_bits_as_the_target_says() -> None:
+    """Where `long` has 32 bits, lanes of 32 bits can hold it, and where it has 64, they can't."""
+    loop = "while (state0 > given0) state0 = (long)state0 - 1l;"
+    body = parse_c(f"void f(void) {{ {loop} }}").ext[-1].body.block_items[0]
+    short = EndingLoop("lanes", body, (INT,), (INT,), (), (), 32, "long long")
+    check_ending(Workshop(), short, short.text)
+    with pytest.raises(NoLanes):
+        _ = replace(short, long_type="long").text
+    with pytest.raises(Fault):
+        check_ending(Workshop(), replace(short, long_type="long"), short.text.replace("long long count", "long count"))
 
 
 def _body(suffix: str, change: Callable[[ir.Node], ir.Node]) -> Callable[[Program], Program]:

@@ -170,6 +170,20 @@ double f(int n, const double *x) {
     assert "r_lanes[16]" in text
 
 
+def test_loops_over_narrow_cells_keep_their_copies() -> None:
+    """They ask for no wider vectors than their strips have copies."""
+    source = """void f(int n, const short *restrict from, double *restrict most)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    *most = from[i] > *most ? from[i] : *most;
+#pragma endscop
+}
+"""
+    text = pipeline.optimize(source.encode(), Options(), file="in.c").text.decode()
+    assert "_lanes[16]" in text
+
+
 def _plain(mark: LoopMark) -> LoopMark:
     return replace(mark, parted=None)
 

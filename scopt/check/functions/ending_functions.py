@@ -205,7 +205,7 @@ class _Vectors(Struct, frozen=True, eq=False):
         values: dict[str, tuple[Term, str]],
     ) -> Lane:
         shared: dict[str, Term] = {name: ("all", name) for name, _ in self.function.scalars}
-        item = Item(self.terms, self.function.types, oracle, shared)
+        item = Item(self.terms, self.function.types, oracle, shared, self.function.long_type)
         return Lane(self.terms, letters, oracle, item, fixed, values, suffix)
 
     def statements(self, text: str) -> list[ir.Node]:
@@ -314,7 +314,8 @@ class _Unit(Struct, frozen=True, eq=False):
 
     def item(self, oracle: Oracle, values: Mapping[str, Term]) -> Item:
         shared: dict[str, Term] = {name: ("all", name) for name, _ in self.whole.function.scalars}
-        return Item(self.whole.terms, self.whole.function.types, oracle, {**shared, **values})
+        own = self.whole.function
+        return Item(self.whole.terms, own.types, oracle, {**shared, **values}, own.long_type)
 
     def lane(self, oracle: Oracle, values: Mapping[str, Term], on: int | None) -> Lane:
         """on: the mask at first, if there is one."""

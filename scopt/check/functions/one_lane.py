@@ -10,32 +10,22 @@ from scopt import ir
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.lane_terms import LaneTerms, Oracle, Term
 from scopt.check.functions.values import whole_number
-from scopt.ir.ctypes import type_spelling
+from scopt.ir.ctypes import arithmetic_kind, literal_bits, type_spelling
 from scopt.ir.scop import CType
 
 _COMPARED = ("<", "<=", ">", ">=", "==", "!=")
-_TYPES = {
-    "float": ("f", 32),
-    "double": ("f", 64),
-    "int": ("i", 32),
-    "unsigned int": ("u", 32),
-    "unsigned": ("u", 32),
-    "long": ("i", 64),
-    "unsigned long": ("u", 64),
-    "long long": ("i", 64),
-    "unsigned long long": ("u", 64),
-}
 Kind = tuple[str, int]
 INT: Kind = ("i", 32)
 
 
 class Item(Struct, eq=False):
-    """types: of the names in the loop. values: of them. oracle: of conditions."""
+    """types: of the names in the loop. values: of them. oracle: of conditions. long_type: as in the SCoP."""
 
     terms: LaneTerms
     types: Mapping[str, CType]
     oracle: Oracle
     values: dict[str, Term]
+    long_type: str
 
     def start(self, loop: ir.Node) -> None:
         """What the loop does once."""
@@ -154,9 +144,11 @@ class Item(Struct, eq=False):
                 (first, one), (second, other) = self.value(one_side), self.value(other_side)
                 kind = _common(one, other)
                 return (self.cast(first, one, kind) if self.truth(condition) else self.cast(second, other, kind)), kind
-            case ir.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) in _TYPES:
-                kind = _TYPES[type_spelling(to_type)]
-                return self.converted(inner, kind), kind
+            case ir.Cast(to_type=to_type, expr=inner):
+                named = arithmetic_kind(type_spelling(to_type), self.long_type)
+                if named is None:
+                    raise Fault("a conversion to a type that isn't understood")
+                return self.converted(inner, named), named
             case ir.FuncCall(name=ir.ID(name="fabs" | "fabsf" as name), args=ir.ExprList(exprs=[only])):
                 kind = ("f", 64 if name == "fabs" else 32)
                 return ("fabs", self.converted(only, kind)), kind
@@ -173,7 +165,7 @@ class Item(Struct, eq=False):
         digits = text.rstrip("ul")
         value = whole_number(digits)
         suffix = text[len(digits) :]
-        bits = 64 if "l" in suffix or (value or 0) >= 1 << 32 else 32
+        bits = literal_bits(suffix, value or 0, self.long_type)
         if value is None or ("u" not in suffix and value >= 1 << bits - 1):
             raise Fault(f"the constant {node.value}")
         return self.terms.number(value), ("u" if "u" in suffix else "i", bits)
