@@ -15,7 +15,7 @@ from scopt.frontend.region.parse import parse
 from scopt.ir.scop import LoopDirective, Scop, Statement
 from scopt.ir.walks import changed, replaced
 from scopt.options import Options
-from scopt.poly.isl_utils import IN, OUT, SET, maps_of, union_of_maps
+from scopt.poly.isl_utils import OUT, SET, maps_of, union_of_maps
 from scopt.poly.strip_loops import without_strips
 from scopt.tell.results import Outcome
 from scopt.transform import transform
