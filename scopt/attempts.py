@@ -119,7 +119,7 @@ def first_that_works(work: Work) -> Generated:
     if simpler is not None and failure is None:
         message, hint = f"left as it was: {simpler}", "mark the region if you want to see it"
         raise work.left(Remark("missed", "region.no-gain", message, work.region.location, hint))
-    raise LeftAlone(_internal(work.region, failure))
+    raise LeftAlone(internal_remark(work.region, failure))
 
 
 def _attempts(work: Work) -> Iterator[Options]:
@@ -371,7 +371,8 @@ def given_up_remark(region: Region, failure: Exception) -> Remark:
     return Remark("analysis", "schedule.simplified", message, region.location)
 
 
-def _internal(region: Region, failure: Exception | None) -> Remark:
+def internal_remark(region: Region, failure: Exception | None) -> Remark:
+    """That a region stays because of a fault of scopt's own, or because there was too much to compute."""
     if "maximal number of operations" in first_line(failure):
         message = "left as it was: more computations on integer sets than one region may take"
         return Remark("missed", "budget.exceeded", message, region.location, "split the region")

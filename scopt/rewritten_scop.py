@@ -9,6 +9,7 @@ import islpy as isl
 from msgspec.structs import replace
 
 from scopt.astgen.allocation import allocations
+from scopt.check.merged_loops import check_merged
 from scopt.check.rewritten import check_rewritten
 from scopt.check.tables import check_tables
 from scopt.diagnostics import ScoptError
@@ -51,12 +52,20 @@ def _unless_long(make: Callable[[], T | None]) -> T | None:
         return None
 
 
-def whole_loops(scop: Scop) -> Scop:
-    """The SCoP with the loops that the source has cut into strips."""
-    return _unless_long(lambda: without_strips(scop)) or scop
+def whole_loops(scop: Scop, options: Options) -> tuple[Scop, Exception | None]:
+    """The SCoP with the loops that the source has cut into strips, and why it can't be shown that it is the same one;
+    None if it can. Wishes for loops are for those of the source."""
+    whole = None if options.influence else _unless_long(lambda: without_strips(scop))
+    return (scop, None) if whole is None else (whole, _merging_fault(scop, whole, options))
 
 
-def whole_blocks(scop: Scop) -> Scop:
+def whole_blocks(scop: Scop, options: Options) -> tuple[Scop, Exception | None]:
+    """Likewise without blocks that the source has written out by hand, where these hide a contraction."""
+    whole = scop if options.influence else _without_blocks(scop)
+    return whole, None if whole is scop else _merging_fault(scop, whole, options)
+
+
+def _without_blocks(scop: Scop) -> Scop:
     """The SCoP without blocks that the source has written out by hand (`C[i + r][j]`, r < 8), where that leaves a
     contraction: it gets blocks of its own. Others may have theirs for a reason."""
     whole = _unless_long(lambda: without_strips(scop, sums=True))
@@ -74,7 +83,7 @@ def rewritten_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion
     if expansion is not None or forwarded is not None or not kernels:
         return expansion or (Expansion(scop, {}) if forwarded is not None else None)
     read = with_operands(scop, deps)
-    return Expansion(read, {}) if whole_blocks(read) is not read else None
+    return Expansion(read, {}) if _without_blocks(read) is not read else None
 
 
 def side_scop(scop: Scop, deps: Dependences, options: Options) -> Expansion | None:
@@ -208,6 +217,19 @@ def rewriting_fault(scop: Scop, rewritten: Expansion) -> Exception | None:
     try:
         with operation_limit(MAX_OPERATIONS):
             check_rewritten(scop, rewritten.scop, allocations(rewritten.scop, rewritten.extents))
+    except (isl.Error, ScoptError) as error:
+        return error
+    return None
+
+
+def _merging_fault(scop: Scop, merged: Scop, options: Options) -> Exception | None:
+    """Why it can't be shown that a SCoP without strips, or blocks, is the same as with them; None if it can, or nobody
+    asks."""
+    if options.verify != "full":
+        return None
+    try:
+        with operation_limit(MAX_OPERATIONS):
+            check_merged(scop, merged)
     except (isl.Error, ScoptError) as error:
         return error
     return None

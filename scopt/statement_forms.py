@@ -157,7 +157,9 @@ class Forms(Struct, frozen=True, eq=False):
                 fault = rewriting_fault(self.scop, rewritten)
         cells: Form | None = None
         if rewritten is not None and fault is None:
-            whole = rewritten.scop if self.options.influence else whole_blocks(rewritten.scop)
+            with self.clock("forms"):
+                whole, fault = whole_blocks(rewritten.scop, self.options)
+        if rewritten is not None and fault is None:
             cells = Form(CELLS, whole, dependences_of(whole, self.options), rewritten)
         if cells is not None and cells.made is not None and cells.made.extents:
             yield cells

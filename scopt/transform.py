@@ -12,7 +12,7 @@ from scopt.astgen.guard import guard_helpers
 from scopt.astgen.guard_counters import counter_definitions, counter_name
 from scopt.astgen.passes.exchanging import taken_to_be_writable
 from scopt.astgen.rewrite_setting import Watch
-from scopt.attempts import Generated, first_line, first_that_works
+from scopt.attempts import Generated, first_line, first_that_works, internal_remark
 from scopt.check.written_stages import check_written_stages
 from scopt.clause_words import (
     asks_for_memory,
@@ -120,14 +120,8 @@ def _analysed(
     wanted = region.marked or region.version
     judged, sized = not (wanted or asked or given.some), wanted and not asked
     if region.function.decl.name in tu.cold_functions and judged:
-        remark = Remark(
-            "missed",
-            "region.cold",
-            "left as it was: the function is declared cold",
-            region.location,
-            "mark the region if it matters",
-        )
-        return Outcome(None, remarks=(remark,))
+        message, hint = "left as it was: the function is declared cold", "mark the region if it matters"
+        return Outcome(None, remarks=(Remark("missed", "region.cold", message, region.location, hint),))
     judged = judged or (options.hasty and not (asked or given.some))
     if region.threads and not (region.marked or options.parallel):
         return Outcome(None, remarks=(sequential(region.location),))
@@ -152,7 +146,9 @@ def _analysed(
         if scop.exchanged and len(scop.statements) > MOST_STATEMENTS and not asked:
             return Outcome(None, remarks=(exchanging(scop),), seconds=clock.seconds, exchanging=True)
         with clock("dependences"):
-            scop = scop if options.influence else whole_loops(scop)
+            scop, fault = whole_loops(scop, options)
+            if fault is not None:
+                return Outcome(None, remarks=(internal_remark(region, fault),), seconds=clock.seconds)
             deps = dependences_of(scop, options)
             inside = within_rows(scop, deps) if given.schedule is None else None
             if inside is not None:
@@ -180,10 +176,7 @@ def _written_out(tu: TranslationUnit, region: Region) -> Outcome:
     try:
         check_written_stages(region.items[0], text, scope_at(tu, region), tu.typedefs)
     except InternalError as fault:
-        message = f"left as it was, an internal check failed: {first_line(fault)}"
-        return Outcome(
-            None, remarks=(Remark("missed", "internal.error", message, region.location, "please report this"),)
-        )
+        return Outcome(None, remarks=(internal_remark(region, fault),))
     message = "transformed: a loop over constant stages is written out"
     return Outcome(text, remarks=(Remark("passed", "region.transformed", message, region.location),))
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.ir.scop import Access, Dependence, DependenceKind, Dependences, Scop, Statement
-from scopt.poly.isl_utils import OUT, sets_of, walk
+from scopt.poly.isl_utils import IN, OUT, SET, sets_of, walk
 from scopt.poly.restructure import filters_of
 
 _TYPE = isl.schedule_node_type
@@ -59,7 +59,7 @@ class Grouping(Struct, frozen=True, eq=False):
 
 def grouped(scop: Scop, deps: Dependences, bodies: list[isl.ScheduleNode]) -> Grouping:
     """The SCoP with a compound for each of some nodes of its own tree."""
-    compounds = tuple(_compound(f"{_free(scop)}{k}", body) for k, body in enumerate(bodies))
+    compounds = tuple(_compound(scop, f"{_free(scop)}{k}", body) for k, body in enumerate(bodies))
     owner = {name: one for one in compounds for name in one.statements}
     statements: list[Statement] = []
     for statement in scop.statements:
@@ -80,14 +80,28 @@ def _free(scop: Scop) -> str:
     return prefix
 
 
-def _compound(name: str, body: isl.ScheduleNode) -> Compound:
+def _compound(scop: Scop, name: str, body: isl.ScheduleNode) -> Compound:
     dates = body.get_prefix_schedule_union_map().intersect_domain(body.get_domain())
     points = isl.UnionMap("{ }")
     dates_found: list[isl.Map] = []
     dates.foreach_map(dates_found.append)
     for one in dates_found:
         points = points.union(isl.UnionMap.from_map(one.set_tuple_name(OUT, name)))
-    return Compound(name, body, points)
+    depth = min(len(scop.statement(str(one.get_tuple_name(IN))).iterators) for one in dates_found)
+    return Compound(name, body, _in_few_dimensions(points, name, depth))
+
+
+def _in_few_dimensions(points: isl.UnionMap, name: str, depth: int) -> isl.UnionMap:
+    """The points without dimensions that the others determine, as far as there are more than statements have iterators:
+    the order of a source that is tiled is by tiles, which its statements don't know any more."""
+    found, place = isl.Set.from_union_set(points.range()), 0
+    while place < found.dim(SET) > depth:
+        fewer = found.identity().project_out(OUT, place, 1).set_tuple_name(OUT, name)
+        if fewer.is_injective():
+            points, found = points.apply_range(isl.UnionMap.from_map(fewer)), fewer.range()
+        else:
+            place += 1
+    return points
 
 
 def _statement(scop: Scop, compound: Compound) -> Statement:

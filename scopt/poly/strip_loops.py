@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.walks import rewritten, used_names, walk
+from scopt.poly.reductions import INT_BITS
 
 
 def without_strips(scop: Scop, *, sums: bool = False) -> Scop | None:
@@ -90,11 +91,13 @@ def _counted_on(scop: Scop) -> Scop:
 
 
 def _looks_at_sum(statement: Statement, strip: str, inner: str) -> bool:
-    """Whether a statement is in both loops, and looks at their iterators for nothing but the sum."""
+    """Whether a statement is in both loops, and looks at their iterators for nothing but the sum, which is a number of
+    their type: narrower ones are added as integers."""
     if not {strip, inner} <= set(statement.iterators):
         return False
-    types = [statement.iterator_types[statement.iterators.index(name)] for name in (strip, inner)]
-    if types[0] != types[1] or statement.iterators.index(strip) > statement.iterators.index(inner):
+    outer, own = (statement.iterators.index(name) for name in (strip, inner))
+    types = statement.iterator_types
+    if outer > own or types[outer] != types[own] or types[own].bits < INT_BITS:
         return False
     sums = sum(_adds(node, strip, inner) for node in walk(statement.body))
     uses = list(used_names(statement.body))

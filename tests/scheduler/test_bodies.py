@@ -8,6 +8,7 @@ from scopt.options import Options
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import walk
 from scopt.poly.legality import check_order
+from scopt.poly.strip_loops import without_strips
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.passes.band_passes import apply_passes
 from scopt.scheduler.passes.bodies import with_bodies
@@ -38,6 +39,21 @@ def test_what_shares_scalars_is_one_statement_with_what_stands_between() -> None
 def test_nothing_is_grouped_where_arrays_hand_on() -> None:
     scop = scop_of("for (i = 0; i < n; i++) { x[i] = A[0][i]; y[i] = x[i]; }")
     assert with_bodies(scop, dependences(scop)) is None
+
+
+def test_strips_that_statements_do_not_know_are_no_dimension() -> None:
+    body = "for (t = 0; t < n; t += 16) for (i = t; i < t + 16 && i < n; i++) { s = x[i] * 2; y[i] = s * s; }"
+    scop = without_strips(scop_of(body))
+    assert scop is not None
+    deps = dependences(scop)
+    grouping = with_bodies(scop, deps)
+    assert grouping is not None
+    (statement,) = grouping.scop.statements
+    assert statement.iterators == ("i",)
+    assert statement.domain.is_equal(isl.Set("[n] -> { M0[i] : 0 <= i < n }"))
+    tree = grouping.expanded(get_scheduler("pluto").schedule(grouping.scop, grouping.deps, Options()).tree)
+    assert tree is not None
+    check_order(scop, deps, tree.get_map())
 
 
 def test_columns_are_outside_of_steps_and_along_lines_inside() -> None:

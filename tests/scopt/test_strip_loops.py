@@ -53,6 +53,7 @@ def test_what_counts_from_the_beginning_of_a_strip() -> None:
         "for (t = 0; t < n; t += 8) for (j = 0; j < 8; j++) x[t + j] += t;",  # so does where it begins
         "for (t = 0; t < n; t += 8) { for (j = 0; j < 8; j++) x[t + j] += y[t + j]; y[0] += x[0]; }",  # by others alone
         "for (t = 0; t < n; t += 8) for (j = 0; j < 9; j++) x[t + j] += y[t + j];",  # strips that overlap
+        "for (short u = 0; u < n; u += 8) for (short v = 0; v < 8; v++) x[u + v] = u + v;",  # the sum is an int
         "for (t = 0; t < n; t++) for (j = 0; j < n; j++) x[t + j] += y[t + j];",
     ],
 )
