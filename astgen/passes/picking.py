@@ -19,7 +19,7 @@ with a slope and sharpening by thresholds a sixth).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,12 +28,13 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import PICKS, helper_name
 from scopt.astgen.lower.body_syntax import call
 from scopt.astgen.passes.eager import SUFFIX, Sure
+from scopt.astgen.passes.folded_choices import folded_operands, folding_variables, is_constant, is_small
 from scopt.astgen.passes.vector_calls import with_vector_statements
 from scopt.ir.effects import effects
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.truths import COMPARISONS, truth
-from scopt.ir.walks import same_tree, walk
+from scopt.ir.walks import mapped, rewritten, same_tree, walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import SET
 
@@ -48,24 +49,30 @@ def with_picked_choices(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop,
     """The nest, where statements of `source` in vector loops, which may evaluate both sides of their conditions by now,
     call such functions, and the SCoP with these statements."""
     statements = {one.name: one for one in source.statements}
+    folding = folding_variables(source)
 
     def picked(name: str) -> Statement | None:
         own, statement = statements.get(name.removesuffix(SUFFIX)), scop.statement(name)
-        body = None if own is None else with_picks(source, own, statement.body)
-        return None if body is None else replace(statement, name=name + PICKED, body=body)
+        if own is None:
+            return None
+        body = with_picks(source, own, statement.body, folding) or statement.body
+        made = with_picked_operands(Values(source, own), body)
+        return None if made is statement.body else replace(statement, name=name + PICKED, body=made)
 
     return with_vector_statements(scop, nest, picked)
 
 
-def with_picks(scop: Scop, statement: Statement, body: ir.Node) -> ir.Node | None:
+def with_picks(scop: Scop, statement: Statement, body: ir.Node, folding: Collection[str] = ()) -> ir.Node | None:
     """A statement's body, which assigns one cell each way, as one assignment, with calls where these are needed; None
-    where it is one already, and none is needed, or where something may not be computed anyway."""
+    where it is one already, and none is needed, or where something may not be computed anyway. folding: variables whose
+    values aren't to be constants."""
     found = assigned(body) or _kept(scop, statement, body)
     if found is None:
         return None
     cell, value = found
     values = Values(scop, statement, cell)
-    switches, branches = _switches(value, ()), _branches(value) or _computes(values, value)
+    steady = isinstance(cell, ir.ID) and cell.name in folding and values.is_partly_constant(value)
+    switches, branches = _switches(value, ()), steady or _branches(value) or _computes(values, value)
     if not (switches or branches) and _is_assignment(body):
         return None
     done = effects(body)
@@ -83,6 +90,31 @@ def with_picks(scop: Scop, statement: Statement, body: ir.Node) -> ir.Node | Non
     parts = [_picked(values, one, name) for one in (value.iftrue, value.iffalse)]
     made = _chained(values, value, name) if None in parts else ir.TernaryOp(value.cond, *parts)
     return None if made is None else ir.Assignment("=", cell, made, body.coord)
+
+
+def with_picked_operands(values: Values, body: ir.Node) -> ir.Node:
+    """An assignment with calls for choices with constants, where gcc would compute something from these."""
+    match body:
+        case ir.Compound(block_items=[ir.Node() as only]):
+            made = with_picked_operands(values, only)
+            return body if made is only else made
+        case ir.Assignment(lvalue=cell, rvalue=value):
+            made = _with_picked_operands(values, value)
+            return body if made is value else ir.Assignment(body.op, cell, made, body.coord)
+    return body
+
+
+def _with_picked_operands(values: Values, value: ir.Node) -> ir.Node:
+    def change(_: ir.Node, made: ir.Node) -> ir.Node:
+        calls = dict[ir.Node, ir.Node]()
+        for operand in folded_operands(made):
+            if values.is_partly_constant(operand):
+                name = helper_name(PICKS[str(values.kind(operand))], values.scop.reserved)
+                if (picked := _picked(values, operand, name)) is not None:
+                    calls[operand] = picked
+        return mapped(made, lambda part: calls.get(part, part)) if calls else made
+
+    return rewritten(value, change, {})
 
 
 def assigned(body: ir.Node) -> tuple[ir.Node, ir.Node] | None:
@@ -189,6 +221,15 @@ def _switches(value: ir.Node, compared: Sequence[ir.Node]) -> bool:
     return any(_switches(side, (*compared, *own)) for side in (value.iftrue, value.iffalse))
 
 
+def _sides(value: ir.Node) -> Iterator[ir.Node]:
+    """What may be chosen."""
+    if isinstance(value, ir.TernaryOp):
+        yield from _sides(value.iftrue)
+        yield from _sides(value.iffalse)
+    else:
+        yield value
+
+
 def _branches(value: ir.Node) -> bool:
     """Whether gcc makes branches of a choice of three, or more, with conditions of several parts, or of four."""
     if not isinstance(value, ir.TernaryOp):
@@ -238,8 +279,7 @@ class Values(Struct, frozen=True, eq=False):
             case ir.Constant(type=spelling):
                 return spelling if spelling in PICKS else None
             case ir.TernaryOp(iftrue=one, iffalse=other):
-                first = self.kind(one)
-                return first if first == self.kind(other) else None
+                return self.common(one, other)
             case ir.UnaryOp(op="-", expr=inner):
                 return self.kind(inner)
             case ir.UnaryOp(op="!"):
@@ -252,6 +292,18 @@ class Values(Struct, frozen=True, eq=False):
                 kinds = self.kind(left), self.kind(right)
                 return None if None in kinds else next(one for one in ("double", "float", "int") if one in kinds)
         return None
+
+    def common(self, *sides: ir.Node) -> str | None:
+        """The type of all of several values, which small integers have anyway."""
+        kinds = {self.kind(one) for one in sides if not is_small(one)} or {"int"}
+        return kinds.pop() if len(kinds) == 1 else None
+
+    def is_partly_constant(self, node: ir.Node) -> bool:
+        """Whether a value is a choice of floating-point numbers, some of which are constants."""
+        if not isinstance(node, ir.TernaryOp) or self.kind(node) not in _FLOATS:
+            return False
+        sides = list(_sides(node))
+        return 0 < sum(map(is_constant, sides)) < len(sides)
 
     def may_be_computed(self, node: ir.Node) -> bool:
         """Whether a value does nothing but look at cells that are there, and compute what can't fail."""

@@ -13,7 +13,7 @@ from scopt.astgen.passes.eager import Sure
 from scopt.astgen.passes.picking import Values, equality, has_value
 from scopt.check.eager_conditions import is_truth_of, same_conditions
 from scopt.ir.scop import Scop, Statement
-from scopt.ir.walks import same_tree
+from scopt.ir.walks import same_node, same_tree
 
 
 def is_picked(source: Scop, statement: Statement, base: Statement) -> bool:
@@ -26,6 +26,8 @@ def is_picked(source: Scop, statement: Statement, base: Statement) -> bool:
     match statement.body:
         case ir.Assignment(op="=", lvalue=cell, rvalue=value):
             return _Original(source, base, cell).gives(base.body, value)
+        case ir.Assignment(op=op, lvalue=cell, rvalue=value):
+            return _Original(source, base, cell).changes(base.body, op, value)
     return False
 
 
@@ -35,6 +37,15 @@ class _Original(Struct, frozen=True, eq=False):
     scop: Scop
     statement: Statement
     cell: ir.Node
+
+    def changes(self, mine: ir.Node, op: str, theirs: ir.Node) -> bool:
+        """Whether the original changes the cell by this operator and value."""
+        match mine:
+            case ir.Compound(block_items=[ir.Node() as only]):
+                return self.changes(only, op, theirs)
+            case ir.Assignment(lvalue=target, rvalue=value):
+                return mine.op == op and same_tree(target, self.cell) and self.gives(value, theirs)
+        return False
 
     def gives(self, mine: ir.Node, theirs: ir.Node) -> bool:
         """Whether a part of the original, an assignment to the cell each way, or a value, gives this value."""
@@ -53,7 +64,16 @@ class _Original(Struct, frozen=True, eq=False):
                 return self.chooses(condition, (one, other), theirs)
             case _ if mine is self.cell:
                 return theirs is self.cell
-        return same_conditions(Sure(self.scop, self.statement), mine, theirs)
+        return same_conditions(Sure(self.scop, self.statement), mine, theirs) or self.computes(mine, theirs)
+
+    def computes(self, mine: ir.Node, theirs: ir.Node) -> bool:
+        """Whether a value is computed likewise from parts that have the same values."""
+        if not isinstance(mine, ir.BinaryOp | ir.UnaryOp | ir.Cast | ir.FuncCall | ir.ExprList):
+            return False
+        parts, others = mine.children(), theirs.children()
+        if not same_node(mine, theirs) or [role for role, _ in parts] != [role for role, _ in others]:
+            return False
+        return all(self.gives(part, other) for (_, part), (_, other) in zip(parts, others, strict=True))
 
     def may_keep(self) -> bool:
         """Whether the cell is a variable that has a value, which it may be given again."""
@@ -66,14 +86,14 @@ class _Original(Struct, frozen=True, eq=False):
         """Whether a value is chosen in the same way. Values of branches get the cell's type, so that all of them have
         one type before."""
         sure, values = Sure(self.scop, self.statement), self.values()
-        kinds = [self.kind(side) for side in sides]
-        if kinds[0] is None or kinds[0] != kinds[1]:
+        kind = self.kind(*sides)
+        if kind is None:
             return False
         match theirs:
             case ir.TernaryOp(cond=other, iftrue=one, iffalse=two):
                 same = same_conditions(sure, condition, other)
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[other, one, two])):
-                called = name == helper_name(PICKS[kinds[0]], self.scop.reserved)
+                called = name == helper_name(PICKS[kind], self.scop.reserved)
                 safe = values.may_be_computed(condition) and self.may_be_computed(sides[0])
                 safe = safe and (self.may_be_computed(sides[1]) or self.is_apart(sides[1], equality(condition)))
                 same = called and safe and is_truth_of(sure, condition, other)
@@ -100,11 +120,10 @@ class _Original(Struct, frozen=True, eq=False):
                 return None
         return [], [mine]
 
-    def kind(self, mine: ir.Node) -> str | None:
-        """The type of all values of a part; None if there are several."""
-        found = self.parts(mine)
-        kinds = set() if found is None else {self.values().kind(one) for one in found[1]}
-        return kinds.pop() if len(kinds) == 1 else None
+    def kind(self, *some: ir.Node) -> str | None:
+        """The type of all values of parts; None if there are several."""
+        found = [self.parts(mine) for mine in some]
+        return None if None in found else self.values().common(*(one for parts in found if parts for one in parts[1]))
 
     def is_apart(self, mine: ir.Node, asked: tuple[ir.Node, str] | None) -> bool:
         """Whether a part that is computed though something is that constant computes nothing but what may be, or what

@@ -12,12 +12,14 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import PICKS
 from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.passes.eager import with_both_sides
-from scopt.astgen.passes.picking import with_picks
+from scopt.astgen.passes.picking import Values, with_picked_operands, with_picks
 from scopt.check.picked_choices import is_picked
 from scopt.ir.walks import replaced
 from scopt.options import Options
 from scopt.pipeline import optimize
+from tests.conftest import RunC
 from tests.fuzz.harness import without_thresholds
+from tests.same_results import check_same_results
 from tests.sources import scop_of, source_of
 
 PARAMS = "int n, int u[n], int c[n], float x[n], float y[n]"
@@ -148,11 +150,94 @@ def test_picked_numbers_keep_their_bits(run_c: Callable[..., str]) -> None:
         KEPT.replace("float v = x[i] * 0.5f;", "float v; if (t > 1) v = x[i] * 0.5f;"),  # perhaps it has none yet
         KEPT.replace("= -5.0f", "= -5.0"),  # another type
         KEPT.replace("= -5.0f", "= y[n - 1 - i]"),
-        KEPT.replace("w > 2 && t != 3", "w > 2"),  # compilers make choices of these
+        # compilers make choices of these, unless they compute something from a constant
+        KEPT.replace("w > 2 && t != 3", "w > 2").replace("v + 2.0f", "v + x[i]"),
     ],
 )
 def test_others_keep_their_branches(body: str) -> None:
     assert "scopt_pick" not in text(body)
+
+
+FOLDED = """for (i = 0; i < n; i++) {
+  float v = x[i] - x[i + 1];
+  if (v < 0) v = 0;
+  y[i] += v * 3.0f + 0.5f * (x[i] > 1.0f ? 1 : x[i]); }"""
+
+
+def test_nothing_is_computed_from_constants_before_they_are_chosen() -> None:
+    made = text(FOLDED)
+    assert "v = scopt_pickf(v < 0, 0, v);" in made
+    assert "+= v * 3.0f + 0.5f * scopt_pickf(x[i] > 1.0f, 1, x[i]);" in made
+    assert "v = " in text(FOLDED.replace("v * 3.0f", "v * x[i]"))
+    assert "scopt_pickf(v < 0" not in text(FOLDED.replace("v * 3.0f", "v * x[i]"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        FOLDED.replace("v < 0) v = 0;", "v < 0) v = 20000001;").replace("? 1 :", "? x[i + 1] :"),  # no float
+        FOLDED.replace("v = 0;", "v = -0;").replace("? 1 :", "? x[i + 1] :"),  # 0, and no -0.0
+        FOLDED.replace("v = 0;", "v = x[i];").replace("? 1 : x[i]", "? 1 : 2"),  # all are constants, or none is
+    ],
+)
+def test_others_may_be_computed_from(body: str) -> None:
+    assert "scopt_pick" not in text(body)
+
+
+def test_other_values_computed_from_choices_are_told_apart() -> None:
+    scop = scop_of(FOLDED, PARAMS)
+    base = scop.statements[-1]
+    cell = base.body.lvalue
+    made = with_picked_operands(Values(scop, base, cell), base.body)
+    assert made is not base.body
+    assert is_picked(scop, replace(base, body=made), base)
+
+    def sum_of(node: ir.Node) -> ir.Node:
+        return ir.BinaryOp("-", node.left, node.right) if isinstance(node, ir.BinaryOp) and node.op == "+" else node
+
+    def other(node: ir.Node) -> ir.Node:
+        return ir.Constant("float", "0.25f") if isinstance(node, ir.Constant) and node.value == "0.5f" else node
+
+    def turned(node: ir.Node) -> ir.Node:
+        match node:
+            case ir.FuncCall(args=ir.ExprList(exprs=[holds, one, two])):
+                return ir.FuncCall(node.name, ir.ExprList([holds, two, one]))
+        return node
+
+    for change in (sum_of, other, turned):
+        assert not is_picked(scop, replace(base, body=replaced(made, change)), base)
+    assert not is_picked(scop, replace(base, body=ir.Assignment("-=", made.lvalue, made.rvalue)), base)
+
+
+@pytest.mark.parametrize("sanitized", [False, True])
+def test_results_with_picked_operands_stay_the_same(run_c: RunC, sanitized: bool) -> None:
+    """For numbers that are none and zeros of both signs, too."""
+    program = """#include <stdio.h>
+#include <math.h>
+static float x[4100], y[4100], z[4100];
+static void f(int n)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    float v = x[i] - x[i + 1];
+    if (v < 0) v = 0;
+    y[i] = v * 3.0f + 0.5f * (x[i] > 1.0f ? 1 : x[i]);
+    z[i] = sqrtf((x[i] > 0.0f ? x[i] : 0.0f) + 0.25f) - (float)(x[i] > 1.0 ? 1.0 : x[i]);
+  }
+#pragma endscop
+}
+int main(void)
+{
+  for (int i = 0; i < 4100; i++)
+    x[i] = i % 13 == 0 ? -0.0f : i % 17 == 0 ? NAN : i % 19 == 0 ? INFINITY : (float)(i * 37 % 101) / 10 - 5;
+  f(4099);
+  for (int i = 0; i < 4099; i++)
+    if (y[i] == y[i] && z[i] == z[i]) printf("%a %a\\n", y[i], z[i]); else puts("none");
+}
+"""
+    made = optimize(program.encode(), Options()).text.decode()
+    assert made.count(" = scopt_pickf(") + made.count("(scopt_pickf(") >= 2
+    check_same_results(run_c, program, made, sanitized=sanitized)
 
 
 @pytest.mark.parametrize("body", [VALUES, BRANCHES, GUARDED])
