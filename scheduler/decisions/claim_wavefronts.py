@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from scopt.ir.marked_schedule import TileShape
 from scopt.machine.costs import LEAST_CHAIN, jam_rows, vector_gain
-from scopt.poly.bands import active, distances, nonnegative
+from scopt.poly.bands import active, agreeing_at, distances, functions_of, is_local, nonnegative
 from scopt.scheduler.decisions.claim_loops import across_cycles, innermost_cycles, moving_lines, plan_sizes, tile_box
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
 from scopt.scheduler.decisions.contractions import contraction_of
@@ -98,9 +98,17 @@ def waits_for_itself(setting: Setting, node: isl.ScheduleNode) -> bool:
 
 
 def shape_for(setting: Setting, node: isl.ScheduleNode) -> TileShape:
-    """The shape of a band's tiles; rows only if they are legal there: no active pair goes backwards in any of them."""
-    dependences = setting.dependences
-    pairs = [active(some, node) for some in (dependences.must, *dependences.reuse.values())]
+    """The shape of a band's tiles; rows only if they are legal there: no active pair goes backwards in any of them.
+    Live ranges that stay within a point of the band do so in the rows, and points may change places then."""
+    dependences, place = setting.dependences, agreeing_at(node, setting.dependences)
+    members = functions_of(node.band_get_partial_schedule())
+    local = {
+        name: ranges
+        for name, ranges in dependences.ranges.items()
+        if all(is_local(ranges, member, place) for member in members)
+    }
+    ordered = [dependences.must, *(some for name, some in dependences.reuse.items() if name not in local)]
+    pairs = [active(some, node) for some in (*ordered, *(ranges.reverse() for ranges in local.values()))]
     shape = tile_shape(setting.scop, pairs, node)
     rows = [shape.rows.get_at(k) for k in range(shape.rows.dim(isl.dim_type.out))] if shape.rows is not None else []
     return (

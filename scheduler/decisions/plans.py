@@ -4,6 +4,7 @@ before it is touched."""
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import reduce
 from typing import Any
 
 import islpy as isl
@@ -246,7 +247,11 @@ class Planner(Struct, frozen=True, eq=False):
         if order is None:  # parts of statements
             order = topological(parts, inner(self.dependences.must))
         if len(parts) > 1 and not distributable(parts, order, self.dependences, node):
-            order = [list(range(len(parts)))]
+            # what hands on values in private cells stays in one loop
+            both_ways = (inner(ranges).reverse() for ranges in self.dependences.ranges.values())
+            order = topological(parts, reduce(isl.UnionMap.union, both_ways, inner(self.dependences.must)))
+            if not distributable(parts, order, self.dependences, node):
+                order = [list(range(len(parts)))]
         lines = self.lines(node, vector, schedule or linear_schedule(self.scop, node))
 
         def is_free(domain: isl.UnionSet) -> bool:

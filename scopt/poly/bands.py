@@ -154,7 +154,7 @@ def _split_band(node: isl.ScheduleNode, dependences: Ordered) -> isl.ScheduleNod
         if not place.moves(dependences.must, member).forward:
             break
         # Live ranges may be reordered as wholes, but only while each stays within one iteration of every member.
-        still_local = {name for name in everywhere_local if _is_local(dependences.ranges[name], member, place)}
+        still_local = {name for name in everywhere_local if is_local(dependences.ranges[name], member, place)}
         negative = {name for name, pairs in dependences.reuse.items() if not place.moves(pairs, member).forward}
         if not (relaxed | negative) <= still_local:
             break
@@ -171,7 +171,7 @@ def _split_band(node: isl.ScheduleNode, dependences: Ordered) -> isl.ScheduleNod
     return node.band_set_permutable(1)
 
 
-def _is_local(pairs: isl.UnionMap, member: isl.UnionPwAff, place: Agreement) -> bool:
+def is_local(pairs: isl.UnionMap, member: isl.UnionPwAff, place: Agreement) -> bool:
     """Whether a private array's live ranges stay within one iteration of the member, and don't cross the node's
     borders."""
     return place.stays_inside(pairs) and place.moves(pairs, member).zero
