@@ -45,6 +45,9 @@ from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, sh
 # much on its bounds: such sizes are only for tiles that don't fit otherwise.
 CANDIDATES = (8, 16, 32, 64, 128, 224)
 PLENTY = 32
+# Of planes even few are much work, and a grid has few tiles of them: by 32 a grid of 160 is five (measured with 16
+# threads, waves in three dimensions: half of the time by 16, as long with two threads).
+_PLANES = 16
 # Of a diamond's footprint, what is used at a time: its rows are half as wide on average as the widest one.
 DIAMOND_SHARE = Fraction(1, 2)
 # Sizes of the members between a diamond's hyperplanes and the vector loop, smallest first.
@@ -152,7 +155,7 @@ def diamond_sizes(
         BETWEEN[:1] * between,
     )
     second = machine.cache(2)
-    unit = tile_unit(band, second if band.fits(PLENTY, second) else None)
+    unit = tile_unit(band, second if band.fits(PLENTY, second) else None, _PLANES if between else PLENTY)
     cut = [size for size in BETWEEN if replace(band, between=(size,) * between).fits(unit, second)]
     return (*(unit,) * width, *(max(cut, default=BETWEEN[0]),) * between)
 
@@ -227,13 +230,13 @@ def _streams_through(machine: Machine, groups: Sequence[ReferenceGroup], vector:
     return sum(group.lines(sizes, line) for group in groups) * line > machine.cache(2).share
 
 
-def tile_unit(band: TiledBand, cache: Cache | None = None) -> int:
+def tile_unit(band: TiledBand, cache: Cache | None = None, least: int = PLENTY) -> int:
     """The size of a band's tiles, in units of its members' skew: the smallest one that pays, among those that fit into
-    a cache, the last one."""
+    a cache, the last one, and have so many iterations at least."""
     if not any(band.space.instances.values()):
         return PLENTY  # nothing is known of what runs at each point
     fitting = [size for size in CANDIDATES if band.fits(size, cache or band.machine.caches[-1])] or CANDIDATES[:1]
-    plenty = [size for size in fitting if size >= PLENTY]
+    plenty = [size for size in fitting if size >= least]
     return next((size for size in plenty if band.pays(size)), plenty[-1] if plenty else fitting[-1])
 
 
