@@ -286,9 +286,10 @@ def test_members_between_a_diamond_and_the_vector_loop_are_tiled() -> None:
 
 def test_diamonds_of_planes_may_be_small() -> None:
     """A grid of 160 has ten tiles of 16, and five of 32."""
-    body = """for (t = 0; t < m; t++) for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) for (k = 1; k < n - 1; k++) {
-      double s = P[t % 3][i - 1][j][k] + P[t % 3][i + 1][j][k] + P[t % 3][i][j - 1][k] + P[t % 3][i][j + 1][k];
-      P[(t + 1) % 3][i][j][k] = 2 * P[t % 3][i][j][k] - P[(t + 2) % 3][i][j][k] + 0.1 * s; }"""
-    sizes = sizes_in(scop_of(body, "int n, int m, double P[3][160][160][160]"), Options())
+    loops = "".join(f"for ({x} = 1; {x} < n - 1; {x}++) " for x in "ijk")
+    body = f"""for (t = 0; t < m; t++) {loops}
+      P[(t + 1) % 3][i][j][k] = 2 * P[t % 3][i][j][k] - P[(t + 2) % 3][i][j][k] + P[t % 3][i - 1][j][k]
+        + P[t % 3][i + 1][j][k] + P[t % 3][i][j - 1][k] + P[t % 3][i][j + 1][k - 1] + P[t % 3][i][j][k + 1];"""
+    sizes = sizes_in(scop_of(body, "int n, int m, float P[3][160][160][160]"), Options(scheduler="pluto"))
     assert "floor((t + i)/16)" in sizes
     assert "/32)" not in sizes
