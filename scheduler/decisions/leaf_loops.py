@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from math import ceil
 
 import islpy as isl
@@ -11,6 +13,7 @@ from msgspec.structs import replace
 from scopt.ir.marked_schedule import RegisterTiling, TileShape
 from scopt.ir.nest import LoopMark
 from scopt.machine.costs import ELEMENT
+from scopt.poly.bands import functions_of
 from scopt.poly.isl_utils import joined, sets_of
 from scopt.poly.restructure import filters_of, reordered, sequence_of, united
 from scopt.scheduler.decisions.band_costs import Work
@@ -169,6 +172,10 @@ class LeafLoops(Struct, frozen=True, eq=False):
         band it was given."""
         plan, width = self.plan, len(self.plan.order)
         schedule = linear_schedule(self.setting.scop, node)
+        dates = [
+            *functions_of(node.get_prefix_schedule_multi_union_pw_aff()),
+            *functions_of(node.band_get_partial_schedule()),
+        ]
         whole_parallel = plan.parallel == width - 1 and not plan.tile and not plan.tile_vector
         if width > 1:
             node = node.band_split(width - 1).child(0)
@@ -177,14 +184,14 @@ class LeafLoops(Struct, frozen=True, eq=False):
             node = node.cut().insert_sequence(sequence_of([united(parts) for parts in plan.groups]))
             for position, parts in enumerate(plan.groups):
                 group = united(parts)
-                loop = self.unskewed(schedule, width - 1, group, upwards=plan.simd[position]) or partial
+                loop = self.unskewed(schedule, dates, group, upwards=plan.simd[position]) or partial
                 child = node.child(position).child(0).insert_partial_schedule(loop.intersect_domain(group))
                 child = child.band_set_permutable(1)
                 if len(parts) > 1:
                     child = child.child(0).insert_sequence(sequence_of(parts)).parent()
                 node = self.mark_vector(child, position, whole_parallel).parent().parent()
         else:
-            own = self.unskewed(schedule, width - 1, node.get_domain(), upwards=plan.simd[0])
+            own = self.unskewed(schedule, dates, node.get_domain(), upwards=plan.simd[0])
             if own is not None and (plan.skew or plan.simd[0]):
                 node = node.delete().insert_partial_schedule(own.intersect_domain(node.get_domain()))
                 node = node.band_set_permutable(1)
@@ -192,13 +199,19 @@ class LeafLoops(Struct, frozen=True, eq=False):
         return node.parent() if width > 1 else node
 
     def unskewed(
-        self, schedule: LinearSchedule, member: int, group: isl.UnionSet, *, upwards: bool
+        self, schedule: LinearSchedule, dates: Sequence[isl.UnionPwAff], group: isl.UnionSet, *, upwards: bool
     ) -> isl.MultiUnionPwAff | None:
-        """The innermost loop of a group of one statement as a loop over that statement's iterator."""
-        names = [part.get_tuple_name() for part in sets_of(group)]
-        scop = self.setting.scop
-        plain = unskewed(scop, schedule, member, names[0], upwards=upwards) if len(names) == 1 else None
-        return isl.MultiUnionPwAff.from_union_pw_aff(plain) if plain is not None else None
+        """The innermost loop of a group of statements as a loop over their iterator, if there is one, and the same
+        instances of all run together. dates: all that the loops run over, the innermost one last."""
+        names = [str(part.get_tuple_name()) for part in sets_of(group)]
+        if not all(_is_one_function(one, group) for one in dates if len(names) > 1):
+            return None
+        member = len(self.plan.order) - 1
+        plain = [unskewed(self.setting.scop, schedule, member, name, upwards=upwards) for name in names]
+        found = [one for one in plain if one is not None]
+        if len(found) < len(names):
+            return None
+        return isl.MultiUnionPwAff.from_union_pw_aff(reduce(isl.UnionPwAff.union_add, found))
 
     def gathers(self, node: isl.ScheduleNode) -> bool:
         """Whether a loop's vectors would be put together from records."""
@@ -220,6 +233,13 @@ class LeafLoops(Struct, frozen=True, eq=False):
         mark = LoopMark(parallel, plan.simd[group], private, scalar=scalar, most=plan.abreast, reductions=reductions)
         mark = replace(mark, ended=ended)
         return self.marks.above(node, mark)
+
+
+def _is_one_function(dates: isl.UnionPwAff, group: isl.UnionSet) -> bool:
+    """Whether a dimension of a schedule is the same function of the iterators for all statements of a group."""
+    some = [dates.intersect_domain(isl.UnionSet.from_set(part)).get_pw_aff_list() for part in sets_of(group)]
+    pieces = [one.get_at(0).reset_tuple_id(isl.dim_type.in_) for one in some if one.n_pw_aff() == 1]
+    return len(pieces) == len(some) and all(pieces[0].plain_is_equal(one) for one in pieces)
 
 
 def default_sizes(setting: Setting, node: isl.ScheduleNode, plan: LeafPlan) -> tuple[int, ...]:

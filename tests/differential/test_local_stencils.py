@@ -70,6 +70,7 @@ def test_tiles_are_diamonds_with_vector_loops(made: str) -> None:
     assert made.count("for (long tt = -1; ") == 2
     assert made.count("private(lap, c, lap_2, c_2) firstprivate(") == 1
     assert "private(lap_2, c_2)\n" in made
+    assert "for (long j = " in made  # no sum of iterators
 
 
 @pytest.mark.parametrize("sanitized", [False, True])
