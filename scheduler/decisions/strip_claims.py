@@ -21,6 +21,7 @@ from scopt.machine.costs import (
     takes_its_time,
 )
 from scopt.machine.streams import least_streamed
+from scopt.machine.vector_forms import multiplies_complex
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.lookups import is_narrow_lookup
 from scopt.poly.reductions import selected
@@ -37,8 +38,11 @@ IN_ORDER = "loops along the rows"
 
 
 def has_lanes(band: Band) -> bool:
-    """Whether vectors may have lanes for rows: they have none for loops that run as often as data say."""
-    return not any(takes_its_time(band.setting.scop.statement(name).body) for name in band.names)
+    """Whether vectors may have lanes for rows: they have none for loops that run as often as data say, nor for products
+    of complex numbers."""
+    scop = band.setting.scop
+    statements = [scop.statement(name) for name in band.names]
+    return not any(takes_its_time(one.body) or multiplies_complex(scop, one) for one in statements)
 
 
 def strip_claim(band: Band, rows: Rows, count: int, member: int, chain: int) -> Claim:
