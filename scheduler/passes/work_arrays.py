@@ -21,9 +21,10 @@ from scopt.machine import Machine
 from scopt.poly import trees
 from scopt.poly.array_extents import extents
 from scopt.poly.body_rewriting import agree
+from scopt.poly.dependences import last_sources
 from scopt.poly.isl_utils import IN, OUT, SET, maps_of, sets_of, union_of_maps
 from scopt.poly.linear import subscript_rows
-from scopt.poly.row_extents import only_for
+from scopt.poly.row_extents import only_for, trusted_sizes, within_sizes
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.strip_references import row_iterator
 from scopt.scheduler.passes.expansion import Expansion, new_name, with_cells
@@ -116,16 +117,32 @@ def _is_work(deps: Dependences, lines: Lines, array: Array, context: isl.Set) ->
         return nothing
     if array.local and {name for name, _ in _users(scop, array)} - lines.statements.keys():
         return nothing
-    if any(a.node is None or a.kind == "may-write" or not a.relation.is_single_valued() for _, a in uses):
+    if any(a.node is None or not a.relation.is_single_valued() for _, a in uses):
         return nothing
     if all(_walks(access.relation, lines.row) for _, access in uses):
         return nothing
     written = union_of_maps(relation for _, relation in own).range()
     context = context.intersect(_within_bounds(scop, [access.relation for _, access in uses]))
+    by_chance = any(access.kind == "may-write" for _, access in uses)
     for access in (access for _, access in uses if access.kind == "read"):
-        older = isl.UnionSet.from_set(access.relation.domain()).subtract(written)
+        if by_chance:  # what data may have written is older where they haven't
+            older = last_sources(scop, access)[1].domain()
+        else:
+            older = isl.UnionSet.from_set(access.relation.domain()).subtract(written)
         context = context.subtract(older.params())
-    return context.coalesce()
+    return context.subtract(left_by_chance(lines, array)).coalesce()
+
+
+def left_by_chance(lines: Lines, array: Array) -> isl.Set:
+    """The parameters with which an iteration may write cells, as data say, that it doesn't write in any case: what is
+    in them behind the loop nobody could tell."""
+
+    def cells(kind: str) -> isl.UnionSet:
+        uses = (access for _, access in lines.uses(array) if access.kind == kind)
+        inside = (within_sizes(one.relation, trusted_sizes(array)) for one in uses)
+        return union_of_maps(placed(one, lines.row + 1, array.name) for one in inside).range()
+
+    return cells("may-write").subtract(cells("write")).params()
 
 
 def _users(scop: Scop, array: Array) -> Iterator[tuple[str, Access]]:
