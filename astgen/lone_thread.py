@@ -23,7 +23,8 @@ def threads_condition(
 ) -> str:
     """The condition of a region that somebody has marked, and may want to run with one thread, too: wavefronts, and
     strips along diagonals, that gain by threads alone only slow that down, which has the loops as they were; rows that
-    run one by one are those loops, but for their buffers. So do others that are there for threads: `shared`. Empty for the rest."""
+    run one by one are those loops, but for their buffers. So do others that are there for threads: `shared`. Empty for
+    the rest."""
     if options.schedule_file or options.decisions or options.tile_sizes or not options.parallel:
         return ""
     by_rows = shared and not gains_by_tails(scop, marked, nest)

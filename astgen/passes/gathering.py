@@ -20,9 +20,9 @@ from scopt.ir.expr import linear, names, plus, subtract
 from scopt.ir.nest import Block, Call, Const, For, Hold, If, LoopNest, Name
 from scopt.ir.nest_walks import Item, map_block, replace_names
 from scopt.ir.scop import Array, Scop
-from scopt.machine.vector_forms import takes_vectors
 from scopt.machine.gathered import Gathered
 from scopt.machine.processor import Machine
+from scopt.machine.vector_forms import takes_vectors
 
 # Iterations of a small loop, and calls in all, that clang writes out.
 _FEW, _CALLS = 16, 256

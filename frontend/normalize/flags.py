@@ -1,5 +1,5 @@
-"""Flags that iterations of a loop set to one value as bits that they collect: ``for (…) if (a[i] > m) any = 1;`` is ``int
-any_set = 0; for (…) any_set |= a[i] > m; if (any_set) any = 1;``.
+"""Flags that iterations of a loop set to one value as bits that they collect: ``for (…) if (a[i] > m) any = 1;`` is
+``int any_set = 0; for (…) any_set |= a[i] > m; if (any_set) any = 1;``.
 
 Whichever iteration sets it, and however often, a flag has that value behind the loop, or the one it had. As it stands,
 each iteration writes the same variable or leaves it alone, which binds them to their order; bits come together in any
@@ -65,13 +65,11 @@ class _Maker(Struct, frozen=True, eq=False):
         values: dict[str, Any] = {}
         for one in found:
             values.setdefault(one.lvalue.name, one.rvalue)
-        if not values or out_of_statements(loop) is not None:
+        if not values or out_of_statements(loop) is not None or next(leaving(loop.stmt), None) is not None:
             return {}
         written = effects(loop).written
         mentioned = Counter(one.name for one in walk(loop) if isinstance(one, ir.ID))
-        sets = Counter(
-            one.lvalue.name for one in found if same_tree(one.rvalue, values[one.lvalue.name])
-        )
+        sets = Counter(one.lvalue.name for one in found if same_tree(one.rvalue, values[one.lvalue.name]))
         return {
             name: value
             for name, value in values.items()

@@ -25,8 +25,8 @@ _MATH = (
 )
 # Those of <complex.h>.
 _COMPLEX = """
-    cabs cacos cacosh carg casin casinh catan catanh ccos ccosh cexp cimag clog conj cpow cproj creal csin csinh csqrt ctan
-    ctanh
+    cabs cacos cacosh carg casin casinh catan catanh ccos ccosh cexp cimag clog conj cpow cproj creal csin csinh csqrt
+    ctan ctanh
 """.split()
 _OTHER = ("abs", "labs", "llabs", "isalpha", "isdigit", "isspace", "toupper", "tolower")
 _BUILTINS = (

@@ -21,7 +21,7 @@ from scopt.machine.costs import (
     takes_its_time,
 )
 from scopt.machine.streams import least_streamed
-from scopt.machine.vector_forms import multiplies_complex
+from scopt.machine.vector_forms import calls_functions_of_complex, multiplies_complex
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.lookups import is_narrow_lookup
 from scopt.poly.reductions import selected
@@ -93,14 +93,14 @@ def _writes(band: Band, inner: Sequence[int]) -> bool:
 
 def may_gain(band: Band, member: int, chains: Mapping[tuple[str, ...], int]) -> bool:
     """Whether rows of some chains can gain beside each other: their steps have to wait for these, not for memory, and
-    be many; extremes wait for little. member: the loop over the rows. chains: cycles a step, by the statements of the
-    loops along the rows, which run one after the other."""
+    be many, and be no calls; extremes wait for little. member: the loop over the rows. chains: cycles a step, by the
+    statements of the loops along the rows, which run one after the other."""
     chain = max(chains.values())
     work, machine, scop = band.work, band.setting.options.machine, band.setting.scop
     steps = [scop.statement(name) for names in chains for name in names]
     extremes = any(selected(one.body) is not None for one in steps)
     least = max(LEAST_TOGETHER, machine.fma_latency if extremes else 0)
-    if chain <= least or any(map(resets, steps)):
+    if chain <= least or any(map(resets, steps)) or any(calls_functions_of_complex(scop, one) for one in steps):
         return False
     if not has_many_steps(band, member):
         return False

@@ -28,8 +28,9 @@ from scopt.poly.row_extents import only_for, trusted_sizes, within_sizes
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.loop_values import spans
 from scopt.scheduler.passes.expansion import new_name, with_cells
+from scopt.scheduler.passes.left_values import with_copies
 from scopt.scheduler.passes.line_work import Lines, has_products, with_much_work
-from scopt.scheduler.passes.work_arrays import keeps_results, left_by_chance, with_copies
+from scopt.scheduler.passes.work_arrays import keeps_results, left_by_chance
 
 # Bytes of a thread's stack that all of them take at most (chosen: an eighth of the smallest that systems give).
 _MOST = 2 * MAX_TABLE_BYTES

@@ -58,8 +58,9 @@ def parse_c(text: str, place: Callable[[ir.Coord], ir.Coord] | None = None) -> i
 
 
 class _Lexer(c_lexer.CLexer):  # type: ignore[misc]
-    """A lexer that remembers how far it came: not every error of the parser says where it is. It knows GNU C's imaginary
-    numbers, which pycparser takes for a number and a name behind it: what `I` of ``<complex.h>`` is made of."""
+    """A lexer that remembers how far it came: not every error of the parser says where it is. It knows GNU C's
+    imaginary numbers, which pycparser takes for a number and a name behind it: what `I` of ``<complex.h>`` is made
+    of."""
 
     last_line = 1
     following: tuple[c_lexer.Token | None, ...] = ()
@@ -91,8 +92,8 @@ def _is_suffix(number: c_lexer.Token, behind: c_lexer.Token) -> bool:
 
 
 def _constant_type(value: str, plain: str) -> str:
-    """The type of a constant as it is spelled, from that without regard for imaginary numbers. Of imaginary integers, which
-    gcc computes with as such, it is what they become in expressions of others."""
+    """The type of a constant as it is spelled, from that without regard for imaginary numbers. Of imaginary integers,
+    which gcc computes with as such, it is what they become in expressions of others."""
     suffix = _IMAGINARY.search(value) if plain not in ("char", "string") else None
     if suffix is None:
         return plain

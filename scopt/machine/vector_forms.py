@@ -12,7 +12,7 @@ from scopt.ir.ctypes import is_complex
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import walk
 from scopt.machine.costs import has_loop
-from scopt.machine.math_calls import CALLED, COMPLEX_CALLED, COMPLEX_PARTS, CONJUGATES
+from scopt.machine.math_calls import CALLED, COMPLEX_CALLED, CONJUGATES
 
 _COMPLEX = "_Complex"
 
@@ -28,14 +28,33 @@ def takes_vectors(scop: Scop, statement: Statement) -> bool:
 
 def multiplies_complex(scop: Scop, statement: Statement) -> bool:
     """Whether a statement has a product of two complex numbers, or a quotient by one."""
-    cells = {id(one.node) for one in statement.accesses if is_complex(scop.arrays[one.array].type)}
+    cells = _complex_cells(scop, statement)
     return any(_multiplies(node, cells) for node in walk(statement.body))
+
+
+def calls_functions_of_complex(scop: Scop, statement: Statement) -> bool:
+    """Whether a statement calls functions of complex numbers: a quotient by one is such a call, too."""
+    cells = _complex_cells(scop, statement)
+    for node in walk(statement.body):
+        match node:
+            case ir.FuncCall(name=ir.ID(name=name)) if name in COMPLEX_CALLED:
+                return True
+            case ir.BinaryOp(op="/", right=ir.Node() as divisor) | ir.Assignment(op="/=", rvalue=ir.Node() as divisor):
+                if _is_complex(divisor, cells):
+                    return True
+    return False
+
+
+def _complex_cells(scop: Scop, statement: Statement) -> set[int]:
+    """By `id`, the references to complex numbers."""
+    return {id(one.node) for one in statement.accesses if is_complex(scop.arrays[one.array].type)}
 
 
 def _multiplies(node: ir.Node, cells: set[int]) -> bool:
     match node:
-        case ir.BinaryOp(op="*", left=ir.Node() as left, right=ir.Node() as right) | ir.Assignment(
-            op="*=", lvalue=ir.Node() as left, rvalue=ir.Node() as right
+        case (
+            ir.BinaryOp(op="*", left=ir.Node() as left, right=ir.Node() as right)
+            | ir.Assignment(op="*=", lvalue=ir.Node() as left, rvalue=ir.Node() as right)
         ):
             return _is_complex(left, cells) and _is_complex(right, cells)
         case ir.BinaryOp(op="/", right=ir.Node() as divisor) | ir.Assignment(op="/=", rvalue=ir.Node() as divisor):
