@@ -219,10 +219,10 @@ def _copied(band: Band, places: Places) -> float:
     return total
 
 
-def in_order(band: Band, chain: int, lanes: Mapping[str, str]) -> Claim:
+def in_order(band: Band, chain: int, lanes: Mapping[str, str], waiting: float = 0.0) -> Claim:
     """What else can become of a nest: its steps wait for each other; what is parallel is decided later. Vector loops
-    can only be those over the rows, too. lanes: by statement, their iterator."""
-    cycles = max(_steps(band) * chain, band.work.scalar(None, {}))
+    can only be those over the rows, too. lanes: by statement, their iterator. waiting: as in `alone_claim`."""
+    cycles = max(_steps(band) * chain, waiting, band.work.scalar(None, {}))
     shared = band.coincident and not band.parallel_above
     cost = band.work.parallel(cycles, 0.0, 1) if shared else cycles
     wished = band.setting.wished(band.node, "parallel")
