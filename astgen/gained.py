@@ -7,6 +7,7 @@ from itertools import combinations, permutations
 
 import islpy as isl
 
+from scopt import ir
 from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.loop_work import is_tile_loop
 from scopt.astgen.passes.eager import has_sums_of_comparisons
@@ -51,18 +52,33 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
         return True
     if any(kept_inside(scop, one) for one in scop.statements):
         return True
-    if any(loop.mark.simd for loop in loops) and (scop.narrowed or _has_records(scop, nest) or has_more_tests(scop)):
+    vectors = [loop for loop in loops if loop.mark.simd and not _only_copies(scop, loop)]
+    if vectors and (scop.narrowed or _has_records(scop, nest) or has_more_tests(scop)):
         return True
-    if any(loop.mark.simd and _looks_up(scop, loop) for loop in loops):
+    if any(_looks_up(scop, loop) for loop in vectors):
         return True
     if threads and any(loop.mark.parallel for loop in loops):
         return True
     tiles = [loop for loop in loops if is_tile_loop(loop) and loop.step > 1 and (strips or not loop.mark.sharing)]
-    if tiles and any(loop.mark.simd for loop in loops):
-        return True
-    if any(loop.mark.simd for loop in loops) and _has_diamonds(scop, marked):
+    if vectors and (tiles or _has_diamonds(scop, marked)):
         return True
     return any(_comes_back(scop, path, call) for path, call in calls_with_loops(nest.body, ()))
+
+
+def _only_copies(scop: Scop, loop: For) -> bool:
+    """Whether a loop does nothing but to put where they belong what others have left in arrays that the source doesn't
+    have."""
+    statements = [scop.statement(call.statement) for _, call in calls_with_loops(loop.body, ())]
+    read = ([scop.arrays[one.array] for one in made.accesses if not one.is_write] for made in statements)
+    copied = (len(own) == 1 and own[0].location is None and not own[0].local and bool(own[0].rank) for own in read)
+    return all(copied) and all(_is_move(one.body) for one in statements)
+
+
+def _is_move(body: ir.Node) -> bool:
+    match body:
+        case ir.Assignment(op="=", lvalue=ir.ArrayRef(), rvalue=ir.ArrayRef()):
+            return True
+    return False
 
 
 def _has_diamonds(scop: Scop, marked: MarkedSchedule) -> bool:
@@ -141,7 +157,7 @@ def gains_anywhere(marked: MarkedSchedule, nest: LoopNest, those: frozenset[str]
 
     those: the statements that the loops are asked for; None: any."""
     loops = [item for item in items(nest.body) if isinstance(item, For)]
-    if marked.tilings or marked.strips or marked.packed:
+    if marked.tilings or marked.packed or not all(one.alone for one in marked.strips.values()):
         return True
     if any(loop.mark.jammed for loop in loops):
         return True

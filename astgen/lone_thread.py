@@ -22,8 +22,9 @@ def threads_condition(
     scop: Scop, marked: MarkedSchedule, nest: LoopNest, options: Options, *, shared: bool = False
 ) -> str:
     """The condition of a region that somebody has marked, and may want to run with one thread, too: wavefronts, and
-    strips along diagonals, that gain by threads alone only slow that down, which has the loops as they were. So do
-    others that are there for threads: `shared`. Empty for the rest."""
+    strips along diagonals, that gain by threads alone only slow that down, which has the loops as they were; rows that
+    run one by one are those loops, but for their buffers. So do others that are there for threads: `shared`. Empty for
+    the rest."""
     if options.schedule_file or options.decisions or options.tile_sizes or not options.parallel:
         return ""
     by_rows = shared and not gains_by_tails(scop, marked, nest)
@@ -32,7 +33,8 @@ def threads_condition(
     shares = _shares_strips(nest)
     if marked.shapes or gains(scop, marked, nest, threads=False, strips=not shares):
         return ""  # tiles that start at once, or whose points are interleaved, keep a thread busy, too
-    return threads_text(scop) if shares or _needs_threads(marked, nest, options.machine) else ""
+    alone = bool(marked.strips)  # rows one by one, in buffers
+    return threads_text(scop) if shares or alone or _needs_threads(marked, nest, options.machine) else ""
 
 
 def gains_by_tails(source: Scop, marked: MarkedSchedule, nest: LoopNest) -> bool:

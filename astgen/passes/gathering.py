@@ -20,9 +20,9 @@ from scopt.ir.expr import linear, names, plus, subtract
 from scopt.ir.nest import Block, Call, Const, For, Hold, If, LoopNest, Name
 from scopt.ir.nest_walks import Item, map_block, replace_names
 from scopt.ir.scop import Array, Scop
-from scopt.machine.costs import takes_vectors
 from scopt.machine.gathered import Gathered
 from scopt.machine.processor import Machine
+from scopt.machine.vector_forms import takes_vectors
 
 # Iterations of a small loop, and calls in all, that clang writes out.
 _FEW, _CALLS = 16, 256
@@ -50,7 +50,7 @@ class _Marking(Struct, frozen=True, eq=False):
     def loses(self, loop: For, body: Sequence[Call | Hold]) -> bool:
         """Whether vectors along a loop with this body, which clang could make, would take longer than none."""
         statements = [self.scop.statement(one.statement) for one in body if isinstance(one, Call)]
-        if not statements or not all(takes_vectors(one.body) for one in statements):
+        if not statements or not all(takes_vectors(self.scop, one) for one in statements):
             return False
         cells = _Cells.of(self.scop, loop.iterator, body)
         if cells is None or not cells.are_apart(loop.step):

@@ -26,6 +26,7 @@ from scopt.astgen.passes.lookups_apart import looks_up_apart
 from scopt.astgen.passes.loop_runs import runs, some_iteration
 from scopt.astgen.passes.reads_ahead import read_ahead
 from scopt.astgen.passes.record_cells import Cell, by_address, records, subscripts_of
+from scopt.ir.ctypes import is_complex
 from scopt.ir.expr import names, plus, substitute
 from scopt.ir.nest import Block, Call, Expr, For, Held, Hold, If, LoopNest, Name
 from scopt.ir.nest_walks import Item, calls
@@ -349,9 +350,9 @@ class _Holder(Struct, frozen=True, eq=False):
 
 
 def _alike(one: CType, other: CType) -> bool:
-    """Whether an lvalue of one type may name an object of the other: a character may, and integers of a size count as
-    one type (C23, 6.5.1)."""
-    if one.bits == 8 or other.bits == 8:
+    """Whether an lvalue of one type may name an object of the other: a character may, integers of a size count as one
+    type (C23, 6.5.1), and a complex number is an array of two."""
+    if one.bits == 8 or other.bits == 8 or is_complex(one) != is_complex(other):
         return True
     return (one.bits, one.floating, one.integer) == (other.bits, other.floating, other.integer)
 

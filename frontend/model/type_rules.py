@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scopt.frontend.syntax.symbols import Symbol
-from scopt.ir.ctypes import CHARACTER
+from scopt.ir.ctypes import CHARACTER, is_complex
 from scopt.ir.scop import CType
 
 
@@ -24,7 +24,7 @@ def _kind(ctype: CType) -> tuple[str, int] | None:
     if ctype.spelling.endswith("*"):
         return "pointer", 0
     if ctype.floating:
-        return "floating", ctype.bits // 2 if "_Complex" in ctype.spelling else ctype.bits
+        return "floating", ctype.bits // 2 if is_complex(ctype) else ctype.bits
     if ctype.integer and ctype.bits != CHARACTER:
         return "integer", ctype.bits
     return None

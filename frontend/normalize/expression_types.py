@@ -12,7 +12,7 @@ from scopt.frontend.normalize.tree_rewriting import cast
 from scopt.frontend.syntax.structs import Definitions, Typed, Types
 from scopt.frontend.syntax.symbols import Symbol, constant_value, ctype_of, typed_constant
 from scopt.ir.constants import promotion, usual_conversion
-from scopt.ir.ctypes import Layer
+from scopt.ir.ctypes import Layer, is_complex
 from scopt.ir.scop import CType
 
 _TRUTHS = ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
@@ -28,11 +28,11 @@ class ExpressionTypes(Struct, frozen=True, eq=False):
     spelled: Mapping[str, str]
 
     def declared(self, decl: Any) -> Typed | None:
-        """The type that a declaration gives; None for structures and functions, and for complex numbers."""
+        """The type that a declaration gives; None for structures and functions."""
         found = Types(self.scope, self.structs).declared(decl)
         if any(layer.kind == "function" for layer in found.layers):
             return None
-        return found if found.layers or _is_number(found.type) else None
+        return found if found.layers or _is_number(found.type) or is_complex(found.type) else None
 
     def pointer(self, node: Any) -> Typed | None:
         """The type of an expression that is a pointer, or an array in the place of one; None for any other."""
@@ -63,7 +63,8 @@ class ExpressionTypes(Struct, frozen=True, eq=False):
             return False
         if wanted.struct is not None or found.struct is not None:
             return wanted.struct is found.struct
-        return _is_number(wanted.type) and _alike(wanted.type, found.type) and wanted.size == found.size
+        numbers = _is_number(wanted.type) or is_complex(wanted.type)
+        return numbers and _alike(wanted.type, found.type) and wanted.size == found.size
 
     def of(self, node: Any) -> CType | None:
         """The type of a number; None where it isn't told here."""
@@ -98,6 +99,28 @@ class ExpressionTypes(Struct, frozen=True, eq=False):
                 return target if target is not None and _is_number(target) else None
         return None
 
+    def complex(self, node: Any) -> CType | None:
+        """The type of a complex number; None of a real one, and where it isn't told here."""
+        match node:
+            case ir.Constant(type=spelling) if spelling in self.scope:
+                found: CType | None = self.scope[spelling].type
+            case ir.ID() | ir.ArrayRef() | ir.StructRef() | ir.UnaryOp(op="*"):
+                typed = Types(self.scope, self.structs).of(node)
+                found = typed.type if typed is not None and not typed.layers else None
+            case ir.UnaryOp(op="-" | "+" | "~", expr=inner):
+                return self.complex(inner)
+            case ir.BinaryOp(op="+" | "-" | "*" | "/", left=one, right=other) | ir.TernaryOp(iftrue=one, iffalse=other):
+                parts = [self.complex(part) or self.of(part) for part in (one, other)]
+                known = [part for part in parts if part is not None]
+                widest = max((_part(part) for part in known), key=len, default="")
+                complex_one = len(known) == len(parts) and any(map(is_complex, known))
+                found = self.scope[f"{widest} _Complex"].type if complex_one and widest else None
+            case ir.Cast():
+                found = ctype_of(node.to_type, self.scope)
+            case _:
+                found = None
+        return found if found is not None and is_complex(found) else None
+
     def promoted(self, node: Any) -> CType | None:
         own = self.of(node)
         return own if own is None or own.floating else promotion(own, self.scope)
@@ -112,16 +135,22 @@ class ExpressionTypes(Struct, frozen=True, eq=False):
 
     def converted(self, node: Any, target: Typed | None) -> Any | None:
         """An expression as the value of a variable that it is assigned to; None if that is no number."""
-        if target is None or target.layers or not _is_number(target.type):
+        if target is None or target.layers or not (_is_number(target.type) or is_complex(target.type)):
             return None
-        own = self.of(node)
+        own = self.of(node) or self.complex(node)
         return node if own is not None and _alike(own, target.type) else cast(target.type.spelling, node)
+
+
+def _part(ctype: CType) -> str:
+    """The floating-point type that a number, or each part of one, is; nothing for an integer."""
+    return ctype.spelling.removesuffix(" _Complex") if ctype.floating else ""
 
 
 def _is_number(ctype: CType) -> bool:
     """Whether a type is that of real numbers of a known size."""
-    return (ctype.integer or ctype.floating) and ctype.bits > 0 and "omplex" not in ctype.spelling
+    return (ctype.integer or ctype.floating) and ctype.bits > 0 and not is_complex(ctype)
 
 
 def _alike(a: CType, b: CType) -> bool:
-    return (a.integer, a.floating, a.signed, a.bits) == (b.integer, b.floating, b.signed, b.bits)
+    same = (a.integer, a.floating, a.signed, a.bits) == (b.integer, b.floating, b.signed, b.bits)
+    return same and is_complex(a) == is_complex(b)

@@ -30,6 +30,7 @@ from scopt.frontend.normalize.tree_rewriting import (
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.symbols import Symbol
+from scopt.ir.ctypes import is_complex
 from scopt.ir.effects import Effects, assigns, changes_of, effects, target
 from scopt.ir.walks import changed, copied, same_tree, walk
 
@@ -139,7 +140,7 @@ class WrapAround(Struct, frozen=True, eq=False):
             return False
         if symbol.dims or symbol.pointer or symbol.type.volatile or symbol.type.atomic:
             return False
-        return symbol.type.integer or (symbol.type.floating and "_Complex" not in symbol.type.spelling)
+        return symbol.type.integer or (symbol.type.floating and not is_complex(symbol.type))
 
     def is_free(self, count: _Count) -> bool:
         """Whether nothing that can be seen at once keeps the iterations of a loop in order."""

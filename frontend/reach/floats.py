@@ -20,7 +20,8 @@ from scopt.frontend.reach.ends import Limits
 from scopt.frontend.reach.states import Fact, State, Value
 from scopt.frontend.reach.sums import Sum, constant_of, name, names_of, number, plus
 from scopt.frontend.syntax.symbols import is_value
-from scopt.ir.ctypes import Symbol, shape_of
+from scopt.ir.ctypes import Symbol, is_complex, shape_of
+from scopt.ir.scop import CType
 from scopt.ir.walks import same_tree
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
@@ -209,7 +210,7 @@ class Floats(Struct, frozen=True):
                 return True
             case ir.Cast():
                 shape = shape_of(node.to_type, self.values.symbols)
-                return not shape.layers and shape.type.floating and shape.type.bits in _EXACT
+                return not shape.layers and _is_exact(shape.type)
             case ir.FuncCall(name=ir.ID(name=called)):
                 return called in _NEVER_NEGATIVE or called in _ROUNDING
             case ir.BinaryOp(op="+" | "-" | "*" | "/", left=left, right=right):
@@ -223,7 +224,12 @@ class Floats(Struct, frozen=True):
         symbol: Symbol | None = self.values.symbols.get(own)
         if symbol is None or not is_value(symbol) or symbol.pointer:
             return None
-        return symbol if symbol.type.floating and symbol.type.bits in _EXACT else None
+        return symbol if _is_exact(symbol.type) else None
+
+
+def _is_exact(ctype: CType) -> bool:
+    """Whether a type is one of real numbers, of which it is known up to where they hold all integers."""
+    return ctype.floating and ctype.bits in _EXACT and not is_complex(ctype)
 
 
 def limits_of_facts(facts: Sequence[Fact]) -> Limits:

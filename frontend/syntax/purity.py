@@ -23,19 +23,24 @@ _MATH = (
         tan tanh tgamma exp10
     """.split(),
 )
+# Those of <complex.h>.
+_COMPLEX = """
+    cabs cacos cacosh carg casin casinh catan catanh ccos ccosh cexp cimag clog conj cpow cproj creal csin csinh csqrt
+    ctan ctanh
+""".split()
 _OTHER = ("abs", "labs", "llabs", "isalpha", "isdigit", "isspace", "toupper", "tolower")
 _BUILTINS = (
     *"""
         expect popcount popcountl popcountll clz clzl clzll ctz ctzl ctzll bswap16 bswap32 bswap64 isnan isinf isfinite
         isnormal isinf_sign signbit inf inff infl huge_val huge_valf huge_vall
-        nan nanf nanl parity parityl parityll ffs ffsl ffsll isless islessequal islessgreater isgreater
+        nan nanf nanl parity parityl parityll ffs ffsl ffsll complex isless islessequal islessgreater isgreater
         isgreaterequal isunordered fpclassify
     """.split(),
 )
 VALUE_FUNCTIONS = frozenset(
-    [name + suffix for name in _MATH for suffix in ("", "f", "l")]
+    [name + suffix for name in (*_MATH, *_COMPLEX) for suffix in ("", "f", "l")]
     + list(_OTHER)
-    + ["__builtin_" + name + suffix for name in _MATH for suffix in ("", "f", "l")]
+    + ["__builtin_" + name + suffix for name in (*_MATH, *_COMPLEX) for suffix in ("", "f", "l")]
     + ["__builtin_" + name for name in (*_OTHER, *_BUILTINS)]
 )
 # What a body may consist of besides names, members, assignments and calls, which are looked at one by one.

@@ -25,7 +25,8 @@ from scopt.machine.batch_costs import (
     calls_others,
     long_operations,
 )
-from scopt.machine.costs import STEP_BYTES, arithmetic, takes_vectors
+from scopt.machine.costs import STEP_BYTES, arithmetic
+from scopt.machine.vector_forms import takes_vectors
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.row_buffers import row_cells
 from scopt.scheduler.decisions.claims import Band, Claim
@@ -72,7 +73,7 @@ def gain_of_batch(band: Band, rows: Rows, lanes: int) -> float:
     alone = together = 0.0
     for part, name in zip(sets_of(rows.domain), names, strict=True):
         count, body = _instances(part, band), scop.statement(name).body
-        if count is None or calls_others(body) or not takes_vectors(body):
+        if count is None or calls_others(body) or not takes_vectors(scop, scop.statement(name)):
             return 0.0
         divisions, busy = long_operations(body), max(arithmetic(body), 1.0) / machine.fma_per_cycle
         alone += count * (busy + divisions * DIVISION_ALONE)

@@ -14,7 +14,8 @@ import islpy as isl
 from scopt import ir
 from scopt.ir.scop import Statement
 from scopt.ir.walks import walk
-from scopt.machine.costs import ELEMENT, takes_vectors
+from scopt.machine.costs import ELEMENT
+from scopt.machine.vector_forms import takes_vectors
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.restructure import has_inner_bands
 from scopt.scheduler.decisions.setting import Setting
@@ -28,7 +29,7 @@ def spoils_lanes(setting: Setting, first: isl.ScheduleNode, second: isl.Schedule
     """Whether what two nests come to in common loops is a worse vector loop than one of them has by itself. Only nests
     whose cells stay in the first cache from one to the next: others would bring lines from memory twice."""
     sides = [_statements(setting, node) for node in (first, second)]
-    calling = [not all(map(_has_vectors, side)) for side in sides]
+    calling = [not all(_has_vectors(setting, one) for one in side) for side in sides]
     narrow = [min(_widths(setting, side), default=ELEMENT) for side in sides]
     machine = setting.options.machine
     if calling[0] != calling[1]:
@@ -59,10 +60,10 @@ def _statements(setting: Setting, node: isl.ScheduleNode) -> list[Statement]:
     return [one for one in setting.scop.statements if one.name in names]
 
 
-def _has_vectors(statement: Statement) -> bool:
+def _has_vectors(setting: Setting, statement: Statement) -> bool:
     called = (node.name for node in walk(statement.body) if isinstance(node, ir.FuncCall))
     rounded = any(isinstance(name, ir.ID) and name.name in _ROUNDED for name in called)
-    return takes_vectors(statement.body) and not rounded
+    return takes_vectors(setting.scop, statement) and not rounded
 
 
 def _widths(setting: Setting, statements: Iterable[Statement]) -> set[int]:

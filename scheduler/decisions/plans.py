@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from scopt.ir.nest import Reduction
 from scopt.ir.scop import Array, LoopDirective, Scop
 from scopt.ir.trip_counts import ends_on_data
-from scopt.machine.costs import ELEMENT, RECORD_BYTES, takes_vectors, thread_limit
+from scopt.machine.costs import ELEMENT, RECORD_BYTES, thread_limit
+from scopt.machine.vector_forms import takes_vectors
 from scopt.options import Options
 from scopt.poly.bands import Ordered, active, agreeing_at, looks_in_between, reductions_of, with_copies
 from scopt.poly.isl_utils import sets_of
@@ -220,7 +221,7 @@ class Planner(Struct, frozen=True, eq=False):
     def takes_vectors(self, parts: Sequence[isl.UnionSet]) -> bool:
         """Whether vector instructions do several instances of each statement at once."""
         names = (part.get_tuple_name() for some in parts for part in sets_of(some))
-        return all(takes_vectors(self.scop.statement(name).body) for name in names)
+        return all(takes_vectors(self.scop, self.scop.statement(name)) for name in names)
 
     def grouping(self, node: isl.ScheduleNode, vector: int, schedule: LinearSchedule | None = None) -> Grouping:
         """The statement groups of an innermost loop over `vector`: distributed where legal. schedule: the node's, if it

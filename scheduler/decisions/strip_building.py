@@ -214,8 +214,13 @@ class StripBuilder(Struct, frozen=True, eq=False):
         count = rows_of_strip(self.scop, self.options, rows)
         first = first_row(rows.lane.intersect_domain(rows.domain))
         names = tuple(sorted(part.get_tuple_name() for part in sets_of(rows.domain)))
-        vectors = not rows.together
-        strips = Strips(names, rows.lane, count, rows.places.buffers, rows.places.scalars, vectors)
+        vectors, shared = not rows.together, rows.together != 1 or rows.alone
+        own = self.options.parallel and rows.parallel and not rows.outer and shared
+        # a row by itself needs no cells: its thread has the variables
+        scalars, private = rows.places.scalars, rows.places.temporaries
+        if rows.alone and own:
+            scalars, private = (), (*private, *scalars)
+        strips = Strips(names, rows.lane, count, rows.places.buffers, scalars, vectors)
         nests = zip(rows.nodes, rows.members, strict=True)
         inner = in_sequence([self.nest(rows, node, member) for node, member in nests])
         if rows.together or rows.batch:
@@ -224,13 +229,11 @@ class StripBuilder(Struct, frozen=True, eq=False):
         inner = marked(inner, key)
         strip = divided(rows.lane.intersect_domain(domain), first, count)
         tree = inner.insert_partial_schedule(isl.MultiUnionPwAff.from_union_pw_aff(strip))
-        shared = rows.together != 1 or rows.alone
-        own = self.options.parallel and rows.parallel and not rows.outer and shared
         tree = atomic_loop(tree, parallel=own)
         if cases and rows.together == 1 and any(1 < part.n_basic_set() <= _CASES for part in sets_of(domain)):
             tree = _separate(tree)
         loop = f"strips:{key}"
-        self.marks[loop] = LoopMark(parallel=own, private=rows.places.temporaries if own else ())
+        self.marks[loop] = LoopMark(parallel=own, private=private if own else ())
         return marked(tree, loop)
 
     def around(self, rows: Rows, tree: isl.Schedule) -> isl.Schedule:

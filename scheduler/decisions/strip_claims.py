@@ -21,6 +21,7 @@ from scopt.machine.costs import (
     takes_its_time,
 )
 from scopt.machine.streams import least_streamed
+from scopt.machine.vector_forms import calls_functions_of_complex, multiplies_complex
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.lookups import is_narrow_lookup
 from scopt.poly.reductions import selected
@@ -37,8 +38,11 @@ IN_ORDER = "loops along the rows"
 
 
 def has_lanes(band: Band) -> bool:
-    """Whether vectors may have lanes for rows: they have none for loops that run as often as data say."""
-    return not any(takes_its_time(band.setting.scop.statement(name).body) for name in band.names)
+    """Whether vectors may have lanes for rows: they have none for loops that run as often as data say, nor for products
+    of complex numbers."""
+    scop = band.setting.scop
+    statements = [scop.statement(name) for name in band.names]
+    return not any(takes_its_time(one.body) or multiplies_complex(scop, one) for one in statements)
 
 
 def strip_claim(band: Band, rows: Rows, count: int, member: int, chain: int) -> Claim:
@@ -89,14 +93,14 @@ def _writes(band: Band, inner: Sequence[int]) -> bool:
 
 def may_gain(band: Band, member: int, chains: Mapping[tuple[str, ...], int]) -> bool:
     """Whether rows of some chains can gain beside each other: their steps have to wait for these, not for memory, and
-    be many; extremes wait for little. member: the loop over the rows. chains: cycles a step, by the statements of the
-    loops along the rows, which run one after the other."""
+    be many, and be no calls; extremes wait for little. member: the loop over the rows. chains: cycles a step, by the
+    statements of the loops along the rows, which run one after the other."""
     chain = max(chains.values())
     work, machine, scop = band.work, band.setting.options.machine, band.setting.scop
     steps = [scop.statement(name) for names in chains for name in names]
     extremes = any(selected(one.body) is not None for one in steps)
     least = max(LEAST_TOGETHER, machine.fma_latency if extremes else 0)
-    if chain <= least or any(map(resets, steps)):
+    if chain <= least or any(map(resets, steps)) or any(calls_functions_of_complex(scop, one) for one in steps):
         return False
     if not has_many_steps(band, member):
         return False
@@ -215,10 +219,10 @@ def _copied(band: Band, places: Places) -> float:
     return total
 
 
-def in_order(band: Band, chain: int, lanes: Mapping[str, str]) -> Claim:
+def in_order(band: Band, chain: int, lanes: Mapping[str, str], waiting: float = 0.0) -> Claim:
     """What else can become of a nest: its steps wait for each other; what is parallel is decided later. Vector loops
-    can only be those over the rows, too. lanes: by statement, their iterator."""
-    cycles = max(_steps(band) * chain, band.work.scalar(None, {}))
+    can only be those over the rows, too. lanes: by statement, their iterator. waiting: as in `alone_claim`."""
+    cycles = max(_steps(band) * chain, waiting, band.work.scalar(None, {}))
     shared = band.coincident and not band.parallel_above
     cost = band.work.parallel(cycles, 0.0, 1) if shared else cycles
     wished = band.setting.wished(band.node, "parallel")

@@ -151,8 +151,7 @@ class Keeper(Struct, frozen=True, eq=False, dict=True):
                 return None  # a private array's cells are never copied in
             offsets.add(place)
         dimensions = {dimension for dimension, _ in offsets}
-        writes = [(statement.name, access) for statement, access in uses if access.is_write]
-        if len(dimensions) != 1 or len({name for name, _ in writes}) < len(writes):
+        if len(dimensions) != 1 or not _write_one_cell(uses):
             return None
         sizes = extents(self.scop, [access.relation for _, access in uses], loose=array.private)
         if sizes is None or array.type.volatile or array.type.atomic or not (array.type.floating or array.type.integer):
@@ -175,6 +174,15 @@ def _shifted_moves(
     direction = tuple(Fraction(k == shift[statement.name][0]) for k in range(len(statement.iterators)))
     moves = subscript_moves(access.relation, direction) or data_moves(scop, statement, access, direction)
     return None if moves is None else [int(one) for one in moves]
+
+
+def _write_one_cell(uses: Sequence[Use]) -> bool:
+    """Whether each statement writes one cell at most, in one place or, as a condition decides, in one of several."""
+    cells: dict[str, isl.Map] = {}
+    for statement, access in uses:
+        if access.is_write and not access.relation.is_equal(cells.setdefault(statement.name, access.relation)):
+            return False
+    return True
 
 
 def _steps(use: Use, shift: dict[str, tuple[int, int]]) -> bool:

@@ -176,7 +176,7 @@ class _Builder(Struct):
             return None
         band = Band(self.setting, node, inside or not self.options.parallel)
         offers = list[Offer]()
-        longest, members = 0, list(row_members(node))
+        longest, waiting, members = 0, 0.0, list(row_members(node))
         chained = {member: self.chains.longest(node, member) for member in members}
         if not any(chained.values()):
             members.reverse()  # with rows of their own to go along, those that are next to each other
@@ -198,9 +198,8 @@ class _Builder(Struct):
                 )
             alone = self.rows_alone(band, member)
             if alone is not None:
-                offers.append(
-                    (alone_claim(band, alone, member, self.chains.waiting(band.work, node, alone.along)), alone)
-                )
+                waiting = self.chains.waiting(band.work, node, alone.along)
+                offers.append((alone_claim(band, alone, member, waiting), alone))
             slower = rows is not None and stays_in_buffers(self.deps, rows)
             gains = whole and not slower and may_gain(band, member, steps)
             rows = self.rows_together(band, node, member, steps) if gains else None
@@ -214,7 +213,7 @@ class _Builder(Struct):
             return None
         if (branches := self.chains.left_to_branches()) is not self.chains:
             longest = max((branches.longest(node, member) for member in members), default=longest)
-        offers.append((in_order(band, longest, offers[0][0].lanes), None))
+        offers.append((in_order(band, longest, offers[0][0].lanes, waiting), None))
         return self.chosen(band, offers)
 
     def carrying(self, band: Band, *, inside: bool) -> tuple[int, list[Offer]]:

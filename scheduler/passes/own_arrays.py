@@ -22,14 +22,15 @@ from scopt.ir.scop import Access, Array, Dependences, Scop
 from scopt.machine import Machine
 from scopt.poly.body_rewriting import agree
 from scopt.poly.dependences import MAX_TABLE_BYTES, last_sources
-from scopt.poly.isl_utils import OUT, PARAM, maps_of, union_of_maps
+from scopt.poly.isl_utils import OUT, PARAM, maps_of
 from scopt.poly.loop_lengths import at_estimates
 from scopt.poly.row_extents import only_for, trusted_sizes, within_sizes
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.loop_values import spans
 from scopt.scheduler.passes.expansion import new_name, with_cells
+from scopt.scheduler.passes.left_values import with_copies
 from scopt.scheduler.passes.line_work import Lines, has_products, with_much_work
-from scopt.scheduler.passes.work_arrays import keeps_results, placed, with_copies
+from scopt.scheduler.passes.work_arrays import keeps_results, left_by_chance
 
 # Bytes of a thread's stack that all of them take at most (chosen: an eighth of the smallest that systems give).
 _MOST = 2 * MAX_TABLE_BYTES
@@ -143,20 +144,8 @@ def _written_anew(lines: Lines, arrays: Sequence[Array], context: isl.Set) -> is
         for one in maps_of(older):
             context = context.subtract(one.params().remove_divs())
     for array in arrays:
-        context = context.subtract(_left_by_chance(lines, array))
+        context = context.subtract(left_by_chance(lines, array))
     return context.coalesce()
-
-
-def _left_by_chance(lines: Lines, array: Array) -> isl.Set:
-    """The parameters with which an iteration may write cells, as data say, that it doesn't write in any case: what is
-    in them behind the loop nobody could tell."""
-
-    def cells(kind: str) -> isl.UnionSet:
-        uses = (access for _, access in lines.uses(array) if access.kind == kind)
-        inside = (within_sizes(one.relation, trusted_sizes(array)) for one in uses)
-        return union_of_maps(placed(one, lines.row + 1, array.name) for one in inside).range()
-
-    return cells("may-write").subtract(cells("write")).params()
 
 
 def _large_enough(lines: Lines, arrays: Sequence[Array], context: isl.Set) -> isl.Set:

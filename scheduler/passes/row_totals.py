@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from scopt.ir.ctypes import UNSIGNED
+from scopt.ir.ctypes import UNSIGNED, is_complex
 from scopt.ir.scop import CType, Dependences, Scop, Statement
 from scopt.poly.body_rewriting import agree
 from scopt.poly.first_best import is_first_best
@@ -56,7 +56,7 @@ def _numbers(scop: Scop) -> Iterator[str]:
     """The variables that are integers, or floating-point numbers."""
     for array in scop.arrays.values():
         kind = array.type
-        plain = not (array.rank or array.within or array.pointer or kind.volatile or kind.atomic)
+        plain = not (array.rank or array.within or array.pointer or kind.volatile or kind.atomic or is_complex(kind))
         if plain and ((kind.integer and kind.bits in UNSIGNED) or (kind.floating and kind.bits in _COMPARED)):
             yield array.name
 

@@ -68,6 +68,11 @@ class _HasBody(Protocol):
     def body(self) -> str: ...
 
 
+def is_complex(ctype: CType) -> bool:
+    """Whether a type is that of complex numbers, which are `floating` and have the bits of both parts."""
+    return ctype.spelling.endswith(" _Complex")
+
+
 # Bits of the types that may be of any object (C17 6.5p7).
 CHARACTER = 8
 _SIZES = {"short": 2, "int": 4, "long": 8, "long long": 8, "void *": 8, "float": 4, "double": 8, "long double": 16}
@@ -283,7 +288,7 @@ def plain_type(ctype: CType, long_type: str) -> CType | None:
     if _PLAIN.issuperset(ctype.spelling.split()):
         return ctype
     name = _BY_BITS.get((ctype.floating, ctype.bits))
-    if name is None or (name == "int" and long_type != "long"):
+    if name is None or is_complex(ctype) or (name == "int" and long_type != "long"):
         return None
     return replace(ctype, spelling=name if ctype.floating or ctype.signed else f"unsigned {name}")
 

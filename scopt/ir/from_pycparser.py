@@ -11,6 +11,10 @@ from pycparser import c_ast, c_lexer, c_parser
 from scopt import ir
 
 _ERROR = re.compile(r"[^:]*:(?P<line>\d+)(?::\d+)?: (?P<message>.*)", re.DOTALL)
+# Numbers that may be followed by what makes them imaginary, and how these end: ``1.0iF``, ``2.5j``, ``.5fi``, ``3i``.
+_NUMBERS = ("FLOAT_CONST", "HEX_FLOAT_CONST", "INT_CONST_DEC", "INT_CONST_OCT")
+_IMAGINARY = re.compile(r"(?:[ijIJ][fFlL]?|[fFlL][ijIJ])\Z")
+_PARTS = {"f": "float", "l": "long double"}
 _CLASSES: dict[str, type[ir.Node]] = {
     name: made
     for name in dir(ir)
@@ -54,15 +58,46 @@ def parse_c(text: str, place: Callable[[ir.Coord], ir.Coord] | None = None) -> i
 
 
 class _Lexer(c_lexer.CLexer):  # type: ignore[misc]
-    """A lexer that remembers how far it came: not every error of the parser says where it is."""
+    """A lexer that remembers how far it came: not every error of the parser says where it is. It knows GNU C's
+    imaginary numbers, which pycparser takes for a number and a name behind it: what `I` of ``<complex.h>`` is made
+    of."""
 
     last_line = 1
+    following: tuple[c_lexer.Token | None, ...] = ()
 
     def token(self) -> c_lexer.Token | None:
-        token = super().token()
+        token = self.next()
         if token is not None:
             self.last_line = token.lineno
+        if token is not None and token.type.startswith(_NUMBERS):
+            behind = self.next()
+            if behind is not None and _is_suffix(token, behind):
+                token.type, token.value = "FLOAT_CONST", token.value + behind.value
+            else:
+                self.following = (behind,)
         return token
+
+    def next(self) -> c_lexer.Token | None:
+        """The next one that pycparser sees."""
+        if not self.following:
+            return super().token()
+        (token,), self.following = self.following, ()
+        return token
+
+
+def _is_suffix(number: c_lexer.Token, behind: c_lexer.Token) -> bool:
+    """Whether a name is what makes the number in front of it an imaginary one."""
+    adjacent = (number.lineno, number.column + len(number.value)) == (behind.lineno, behind.column)
+    return behind.type == "ID" and adjacent and _IMAGINARY.search(number.value + behind.value) is not None
+
+
+def _constant_type(value: str, plain: str) -> str:
+    """The type of a constant as it is spelled, from that without regard for imaginary numbers. Of imaginary integers,
+    which gcc computes with as such, it is what they become in expressions of others."""
+    suffix = _IMAGINARY.search(value) if plain not in ("char", "string") else None
+    if suffix is None:
+        return plain
+    return f"{_PARTS.get(suffix.group().lower().strip('ij'), 'double')} _Complex"
 
 
 class _Conversion:
@@ -100,8 +135,10 @@ class _Conversion:
                 if type(value) is list
                 else made.get(id(value), value)
             )
+        if kind == "Constant":
+            values[_FIELDS[kind].index("type")] = _constant_type(node.value, node.type)
         # Names of members are no names of variables.
-        if kind == "StructRef":
+        elif kind == "StructRef":
             values[_FIELDS[kind].index("field")] = node.field.name
         elif kind == "NamedInitializer":
             place = _FIELDS[kind].index("name")

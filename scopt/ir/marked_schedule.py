@@ -131,6 +131,11 @@ class Strips(Struct, frozen=True, eq=False):
     scalars: tuple[str, ...]
     vectors: bool = True
 
+    @property
+    def alone(self) -> bool:
+        """Whether rows run one by one, each in a thread's own buffers: all that is gained is that threads can."""
+        return not self.vectors and self.count == 1
+
 
 class PanelDimension(Struct, frozen=True, eq=False):
     """One subscript of a panel: a sum of some of its array's subscripts, less a tile's origin, less `first`.

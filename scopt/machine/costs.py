@@ -16,7 +16,7 @@ from msgspec import Struct
 from scopt import ir
 from scopt.ir.trip_counts import iterations
 from scopt.ir.walks import walk
-from scopt.machine.math_calls import CALLED, INSTRUCTIONS, ROOTS, divides
+from scopt.machine.math_calls import INSTRUCTIONS, ROOTS, divides
 from scopt.machine.processor import Machine
 from scopt.machine.targets import LONGEST_VECTOR, MANY_REGISTERS, SHORTEST_VECTOR
 
@@ -77,13 +77,6 @@ def takes_its_time(body: ir.Node) -> bool:
     """Whether a statement has loops that run as often as data say: its instances take their own time each."""
     loops = (node for node in walk(body) if isinstance(node, ir.For | ir.While | ir.DoWhile))
     return any(iterations(node) is None for node in loops)
-
-
-def takes_vectors(body: ir.Node) -> bool:
-    """Whether vector instructions may do several instances of a statement at once: none does a loop of its own, nor
-    what the mathematical library computes in a call (compilers have vector forms of these for less exact results)."""
-    called = (node.name for node in walk(body) if isinstance(node, ir.FuncCall))
-    return not has_loop(body) and not any(isinstance(name, ir.ID) and name.name in CALLED for name in called)
 
 
 def arithmetic(body: ir.Node) -> float:

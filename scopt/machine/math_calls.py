@@ -13,8 +13,19 @@ CALLED = frozenset(
     """.split()
     for kind in ("", "f", "l")
 )
+# Those of complex numbers: calls likewise, but for those that name their parts.
+COMPLEX_CALLED = frozenset(
+    name + kind
+    for name in """
+        cabs cacos cacosh carg casin casinh catan catanh ccos ccosh cexp clog cpow cproj csin csinh csqrt ctan ctanh
+    """.split()
+    for kind in ("", "f", "l")
+)
+COMPLEX_PARTS = frozenset(name + kind for name in ("creal", "cimag") for kind in ("", "f", "l"))
+CONJUGATES = frozenset(("conj", "conjf", "conjl"))
 # Those that are an instruction, and those that take the unit for divisions.
 INSTRUCTIONS = frozenset(name + kind for name in ("fabs", "copysign", "__builtin_inf") for kind in ("", "f"))
+INSTRUCTIONS |= COMPLEX_PARTS | CONJUGATES
 ROOTS = frozenset(("sqrt", "sqrtf"))
 
 

@@ -268,3 +268,32 @@ def test_lines_with_work_arrays_hand_on_results(run_c: RunC) -> None:
     flags = ("-O1", "-ffp-contract=off", "-w")
     before = run_c(DRIVER.replace("KERNEL", source.decode()), *flags, name="before")
     assert run_c(DRIVER.replace("KERNEL", text.decode()), *flags, "-fopenmp", name="after") == before
+
+
+# exercise as data say, in an array that each line fills anew
+CHOSEN = """
+for (j = 0; j < m; j++) {
+  int flag = 0;
+  for (i = 0; i < n; i++) cp[i] = u[i][j] * b[i];
+  for (t = n - 2; t >= 0; t--)
+    if (b[t] > 0.5) {
+      for (i = 0; i <= t; i++) {
+        s = 0.5 * (cp[i] + cp[i + 1]);
+        if (s < b[i]) { cp[i] = b[i]; flag = 1; } else cp[i] = s;
+      }
+    } else
+      for (i = 0; i <= t; i++) cp[i] = 0.5 * (cp[i] + cp[i + 1]);
+  u[0][j] = cp[0] + flag;
+}"""
+
+
+def test_data_may_choose_among_cells_that_are_written_anyway(run_c: RunC) -> None:
+    assert has_own(CHOSEN)
+    assert not has_own(CHOSEN.replace("cp[i] = u[i][j] * b[i];", "if (u[i][j] > 0) cp[i] = u[i][j] * b[i];"))
+    source = source_of(CHOSEN, PARAMS)
+    made = optimize(source, Options(machine=SOON)).text
+    assert b"private(thread, t" not in made
+    assert b"cp_all" in made
+    flags = ("-O1", "-ffp-contract=off", "-w")
+    before = run_c(DRIVER.replace("KERNEL", source.decode()), *flags, name="before")
+    assert run_c(DRIVER.replace("KERNEL", made.decode()), *flags, "-fopenmp", name="after") == before
