@@ -136,6 +136,6 @@ def test_straight_code_may_be_as_long_as_types_allow() -> None:
     relation = isl.Map(f"{{ S[i, k] -> a[2 i + k] : 0 <= k < {2**63 - 1} }}")
     few = isl.Map("{ S[i, k] -> a[2 i + k] : 3 <= k < 5 }")
     access = Access("a", "read", relation, None, Location("a.c", 1))
-    assert _offsets(_Move(access, (Fraction(2),), (Fraction(1), Fraction(0)), (1,)), [2, 1, 7]) == [7 + k for k in range(MOST_STEP)]
-    access = replace(access, relation=few)
-    assert _offsets(_Move(access, (Fraction(2),), (Fraction(1), Fraction(0)), (1,)), [2, 1, 7]) == [10, 11]
+    along = (Fraction(2),), (Fraction(1), Fraction(0)), (1,)
+    assert _offsets(_Move(access, *along), [2, 1, 7]) == [7 + k for k in range(MOST_STEP)]
+    assert _offsets(_Move(replace(access, relation=few), *along), [2, 1, 7]) == [10, 11]
