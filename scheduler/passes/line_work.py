@@ -18,6 +18,7 @@ from scopt.poly.linear import subscript_rows
 from scopt.poly.loop_lengths import at_estimates, long_loops
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.contractions import shape_of
+from scopt.scheduler.decisions.items import items_of
 from scopt.scheduler.decisions.latencies import on_circuits
 from scopt.scheduler.decisions.small_loops import reach
 
@@ -121,7 +122,10 @@ def has_copies(deps: Dependences, lines: Lines, work: Sequence[Array]) -> bool:
 
 def _are_problems(deps: Dependences, lines: Lines, work: Iterable[Array]) -> bool:
     """Whether lines are small problems of the same size, whose steps wait for each other: these may be lanes, however
-    many loops a problem has (`scopt.scheduler.decisions.batches`)."""
+    many loops a problem has (`scopt.scheduler.decisions.batches`). Those with nothing but small loops compilers write
+    out, and keep in registers."""
+    if not items_of(lines.scop).keys().isdisjoint(lines.statements):
+        return False
     sizes = [one.type.bytes * prod(inf if size is None else size for size in one.sizes) for one in work]
     if sum(sizes) > BATCH_BYTES or not waits(deps, lines):
         return False
