@@ -13,7 +13,7 @@ from scopt import ir
 from scopt.astgen.allocation import MALLOC, Allocation
 from scopt.astgen.emit.c_expr import ExprPrinter, Level
 from scopt.astgen.emit.subscripts import exact_in
-from scopt.astgen.lower.body_syntax import array_of, assignment, call, integer
+from scopt.astgen.lower.body_syntax import array_of, assignment, call, integer, linear as weighted
 from scopt.ir.chosen_values import choices, element_type
 from scopt.ir.expr import linear, maximum
 from scopt.ir.from_pycparser import parse_c
@@ -334,7 +334,11 @@ def _in_buffer(storage: Storage, array: str, subscripts: Sequence[ir.Node]) -> i
     for k, subscript in enumerate(subscripts):
         if k != buffer.dimension:
             node = ir.ArrayRef(node, subscript)
-    return ir.ArrayRef(node, plus(minus(subscripts[buffer.dimension], ir.ID(STRIP)), -buffer.first))
+    row = minus(subscripts[buffer.dimension], ir.ID(STRIP))
+    if buffer.base:
+        spellings = {one.name: one.spelling for one in storage.names.scop.parameters}
+        row = minus(row, weighted([(spellings[name], factor) for name, factor in buffer.base]))
+    return ir.ArrayRef(node, plus(row, -buffer.first))
 
 
 def subscripts_of(reference: ir.Node) -> list[ir.Node]:

@@ -11,13 +11,15 @@ a constant matrix.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
+from math import inf, prod
 
 import islpy as isl
 from msgspec.structs import replace
 
+from scopt.ir.marked_schedule import RowBuffer
+from scopt.ir.scop import Scop
 from scopt.machine.batch_costs import (
-    BATCH_CELLS,
+    BATCH_BYTES,
     BATCH_COPY,
     DIVISION_ALONE,
     DIVISION_LANE,
@@ -30,7 +32,7 @@ from scopt.machine.vector_forms import takes_vectors
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.row_buffers import row_cells
 from scopt.scheduler.decisions.claims import Band, Claim
-from scopt.scheduler.decisions.small_loops import inner_bands, values_of
+from scopt.scheduler.decisions.small_loops import inner_bands, span
 from scopt.scheduler.decisions.strip_building import Rows, rows_of_strip
 from scopt.scheduler.decisions.strip_claims import batch_claim
 
@@ -53,13 +55,10 @@ def as_batch(band: Band, rows: Rows, member: int) -> Rows | None:
     others = [k for k in range(band.width) if k != member]
     if not set(others) <= set(band.coincident) or not rows.places.buffers or rows.places.apart:
         return None
-    cells = [row_cells(one) for one in rows.places.buffers]
-    if any(one is None for one in cells) or sum(prod(one or ()) for one in cells) > BATCH_CELLS:
-        return None
-    sizes = [band.setting.scop.arrays[one.array].type.bytes * prod(row_cells(one) or ()) for one in rows.places.buffers]
-    if all(size <= STEP_BYTES for size in sizes):
+    sizes = [_bytes(band.setting.scop, one) for one in rows.places.buffers]
+    if sum(sizes) > BATCH_BYTES or all(size <= STEP_BYTES for size in sizes):
         return None  # compilers take records apart in registers
-    if not all(values_of(one) for one in inner_bands(band.node.child(0))):
+    if not all(_has_ends(one) for one in inner_bands(band.node.child(0))):
         return None
     buffers = tuple(replace(one, problem=True) for one in rows.places.buffers)
     return replace(rows, places=replace(rows.places, buffers=buffers), batch=True)
@@ -80,9 +79,24 @@ def gain_of_batch(band: Band, rows: Rows, lanes: int) -> float:
         kept = sum(one.is_write and one.array in rows.places.scalars for one in scop.statement(name).accesses)
         together += count * ((busy + kept) / lanes + divisions * DIVISION_LANE)  # lanes of scalars are stored each time
     for buffer in rows.places.buffers:
+        if scop.arrays[buffer.array].private:
+            continue  # nothing is copied
         kinds = {a.is_write for name in names for a in scop.statement(name).accesses if a.array == buffer.array}
         together += prod(row_cells(buffer) or ()) * len(kinds) * BATCH_COPY
     return alone / together if alone >= together * WORTH_BATCH else 0.0
+
+
+def _has_ends(node: isl.ScheduleNode) -> bool:
+    """Whether the loops of a band run as often as constants say."""
+    values = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule()).intersect_domain(node.get_domain())
+    points = isl.Set.from_union_set(values.range())
+    return all(span(points, k) for k in range(node.band_n_member()))
+
+
+def _bytes(scop: Scop, buffer: RowBuffer) -> float:
+    """What a problem takes in a buffer."""
+    cells = row_cells(buffer)
+    return inf if cells is None else scop.arrays[buffer.array].type.bytes * prod(cells)
 
 
 def _instances(part: isl.Set, band: Band) -> int | None:

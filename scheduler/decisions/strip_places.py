@@ -21,7 +21,13 @@ from scopt.poly.isl_utils import sets_of, walk
 from scopt.poly.linear import subscript_moves, subscript_rows
 from scopt.poly.pair_classes import Agreement
 from scopt.poly.sure_cells import surely_touched
-from scopt.scheduler.decisions.strip_references import moves_of, row_iterator, row_subscript, runs_along
+from scopt.scheduler.decisions.strip_references import (
+    RowPlace,
+    moves_of,
+    row_iterator,
+    row_subscript,
+    runs_along,
+)
 from scopt.scheduler.decisions.strip_trees import outside
 
 _TYPE = isl.schedule_node_type
@@ -143,21 +149,22 @@ class Keeper(Struct, frozen=True, eq=False, dict=True):
         return Agreement.of(self.dependences.classes, self.domain, same)
 
     def buffer(self, array: Array, uses: Sequence[Use], shift: dict[str, tuple[int, int]]) -> RowBuffer | None:
-        """A buffer with the rows side by side: one subscript of all these references is the row, up to a constant."""
-        offsets: set[tuple[int, int]] = set()
+        """A buffer with the rows side by side: one subscript of all these references is the row, up to
+        a constant, and to parameters that are the same for all."""
+        found: set[RowPlace] = set()
         for statement, access in uses:
             place = row_subscript(array, access, *shift[statement.name])
             if place is None or not (array.private or self.is_there(statement, access)):
                 return None  # a private array's cells are never copied in
-            offsets.add(place)
-        dimensions = {dimension for dimension, _ in offsets}
-        if len(dimensions) != 1 or not _write_one_cell(uses):
+            found.add(place)
+        places = {(one.dimension, one.base) for one in found}
+        if len(places) != 1 or not _write_one_cell(uses):
             return None
         sizes = extents(self.scop, [access.relation for _, access in uses], loose=array.private)
         if sizes is None or array.type.volatile or array.type.atomic or not (array.type.floating or array.type.integer):
             return None
-        dimension, first = dimensions.pop(), min(offset for _, offset in offsets)
-        return RowBuffer(array.name, dimension, first, max(offset for _, offset in offsets) - first, sizes)
+        (dimension, base), first = places.pop(), min(one.offset for one in found)
+        return RowBuffer(array.name, dimension, first, max(one.offset for one in found) - first, sizes, base=base)
 
     def is_there(self, statement: Statement, access: Access) -> bool:
         """Whether copies may touch the cells of a reference: no condition decides about it, or something else is sure

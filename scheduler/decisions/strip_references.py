@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 import islpy as isl
+from msgspec import Struct
 
 from scopt import ir
 from scopt.ir.expr import linear
@@ -136,7 +137,7 @@ def row_iterator(function: isl.UnionPwAff, domain: isl.Set) -> tuple[int, int] |
     return moving[0], row[-1]
 
 
-def _parameters(thing: isl.PwAff | isl.PwMultiAff | isl.Set) -> list[str]:
+def _parameters(thing: isl.PwAff | isl.PwMultiAff | isl.Map | isl.Set) -> list[str]:
     return [str(thing.get_dim_name(isl.dim_type.param, k)) for k in range(thing.dim(isl.dim_type.param))]
 
 
@@ -159,9 +160,17 @@ def runs_along(moves: list[int] | None, array: Array) -> bool:
     return not moves or moves[-1] in (0, 1) or (moves[-1] > 1 and is_step(array, tuple(map(Fraction, moves))))
 
 
-def row_subscript(array: Array, access: Access, iterator: int, shift: int) -> tuple[int, int] | None:
-    """Which subscript is the row, and the constant to be added to the row; None if there is no such subscript, or the
-    reference isn't a plain one."""
+class RowPlace(Struct, frozen=True):
+    """Which subscript of a reference is the row, and what is added to the row: a constant, and parameters, each times a
+    number."""
+
+    dimension: int
+    offset: int
+    base: tuple[tuple[str, int], ...]
+
+
+def row_subscript(array: Array, access: Access, iterator: int, shift: int) -> RowPlace | None:
+    """None if no subscript is the row, or the reference isn't a plain one."""
     rows = _subscripts(access)
     node: ir.Node | None = access.node
     for _ in range(array.rank):
@@ -173,8 +182,11 @@ def row_subscript(array: Array, access: Access, iterator: int, shift: int) -> tu
         return None
     row = rows[moving[0]]
     assert row is not None
-    others = [*row[:iterator], *row[iterator + 1 : -1]]
-    return (moving[0], row[-1] - shift) if row[iterator] == 1 and not any(others) else None
+    count = access.relation.dim(isl.dim_type.in_)
+    if row[iterator] != 1 or any(value for k, value in enumerate(row[:count]) if k != iterator):
+        return None
+    parameters = zip(_parameters(access.relation), row[count:-1], strict=True)
+    return RowPlace(moving[0], row[-1] - shift, tuple(sorted((name, value) for name, value in parameters if value)))
 
 
 def bytes_a_row(array: Array, buffer: RowBuffer, estimates: Mapping[str, int | None]) -> int:

@@ -318,9 +318,8 @@ def _offsets(move: _Move, last: Sequence[int]) -> list[int] | None:
         least, most = domain.dim_min_val(k), domain.dim_max_val(k)
         if not (least.is_int() and most.is_int()):
             return None
-        values = range(int(least.to_python()), int(most.to_python()) + 1)
-        if len(values) > MOST_STEP:
-            values = values[:MOST_STEP]
+        first, behind = int(least.to_python()), int(most.to_python()) + 1  # which may be as far apart as types allow
+        values = range(first, min(behind, first + MOST_STEP))
         offsets = [offset + last[k] * value for offset in offsets for value in values] if last[k] else offsets
     return offsets
 

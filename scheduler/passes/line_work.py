@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf, prod
 
 import islpy as isl
 from msgspec import Struct
 
 from scopt.ir.scop import Access, Array, Dependence, Dependences, Scop, Statement
 from scopt.machine import Machine
+from scopt.machine.batch_costs import BATCH_BYTES
 from scopt.machine.costs import arithmetic
 from scopt.poly.body_rewriting import agree
 from scopt.poly.isl_utils import IN, OUT, PARAM, SET
@@ -16,7 +18,9 @@ from scopt.poly.linear import subscript_rows
 from scopt.poly.loop_lengths import at_estimates, long_loops
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.contractions import shape_of
+from scopt.scheduler.decisions.items import items_of
 from scopt.scheduler.decisions.latencies import on_circuits
+from scopt.scheduler.decisions.small_loops import reach
 
 # So many operations one run of such a loop has at least for each nanosecond that starting threads takes: their first
 # meeting, and new pages for their buffers, take several times as long.
@@ -109,10 +113,28 @@ def with_much_work(deps: Dependences, lines: Lines, machine: Machine, work: Iter
     return next(iter((*widest, *some)), isl.Set.empty(context.get_space()))
 
 
-def has_copies(lines: Lines, work: Iterable[Array]) -> bool:
-    """Whether threads have copies of the arrays anyway, and there is more in a line than loops along it."""
+def has_copies(deps: Dependences, lines: Lines, work: Sequence[Array]) -> bool:
+    """Whether threads have copies of the arrays anyway, and there is more in a line than loops along it; not of small
+    problems, which may be lanes."""
     deep = any(len(one.iterators) > lines.row + _ALONG for one in lines.statements.values())
-    return deep and all(array.private for array in work)
+    return deep and all(array.private for array in work) and not _are_problems(deps, lines, work)
+
+
+def _are_problems(deps: Dependences, lines: Lines, work: Iterable[Array]) -> bool:
+    """Whether lines are small problems of the same size, whose steps wait for each other: these may be lanes, however
+    many loops a problem has (`scopt.scheduler.decisions.batches`). Those with nothing but small loops compilers write
+    out, and keep in registers."""
+    if not items_of(lines.scop).keys().isdisjoint(lines.statements):
+        return False
+    sizes = [one.type.bytes * prod(inf if size is None else size for size in one.sizes) for one in work]
+    if sum(sizes) > BATCH_BYTES or not waits(deps, lines):
+        return False
+    inner = lines.row + 1
+    return all(
+        reach(one.domain, inner, k) is not None
+        for one in lines.statements.values()
+        for k in range(inner, one.domain.dim(SET))
+    )
 
 
 def _parameters(context: isl.Set) -> int:

@@ -49,7 +49,7 @@ def _own_work(
         if any(own[: len(one)] == one[: len(own)] for one in done):
             continue
         shared, usable = _work_of(deps, lines)
-        if not shared or not keeps_results(lines, shared) or has_copies(lines, shared):
+        if not shared or not keeps_results(lines, shared) or has_copies(deps, lines, shared):
             continue
         if has_products(deps, lines, machine):
             continue

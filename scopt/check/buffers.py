@@ -92,8 +92,8 @@ class Buffer(Struct, eq=False):
             return text.worked_out(("part", name, epochs), lambda: buffer.part(epochs, used, copies))
 
         fillers = {copy.text for copy in copies if copy.inwards and not copy.fill}
-        epochs = epochs_of(text.nest, mentions, openers, fillers, chosen, lambda one: buffer.is_complete(made(one)))
-        buffer.parts = [made(one) for one in epochs]
+        some = epochs_of(text.nest, mentions, openers, fillers, chosen, lambda one: buffer.is_complete(made(one)), name)
+        buffer.parts = [made(one) for one in some]
         return buffer
 
     def part(self, epochs: Epochs, used: Sequence[tuple[Carrier, Moved]], copies: Sequence[Copy]) -> Part:

@@ -77,14 +77,16 @@ def epochs_of(
     fillers: Collection[str],
     chosen: Collection[str],
     is_complete: Test,
+    name: str = "",
 ) -> list[Epochs]:
-    """The innermost blocks whose epochs are complete: what looks at the buffer finds it filled in its own epoch.
+    """The innermost blocks whose epochs are complete: what looks at the buffer finds it filled in its own epoch. Lanes
+    of a vector loop share the buffer, unless they have one each: epochs are no part of such a loop.
 
     mentions: statements that use the buffer. openers: those that may be the first in an epoch; blocks without one
     aren't tried. fillers: those that only put something there. chosen: statements that choose the thread's buffer, or
-    end its use; they belong to the epochs, too.
+    end its use; they belong to the epochs, too. name: of the buffer.
     """
-    search = _Search(frozenset(mentions), frozenset(openers), frozenset(fillers), frozenset(chosen), is_complete)
+    search = _Search(frozenset(mentions), frozenset(openers), frozenset(fillers), frozenset(chosen), is_complete, name)
     return search.blocks((nest.body,), ())
 
 
@@ -94,6 +96,7 @@ class _Search(Struct, frozen=True):
     fillers: frozenset[str]
     chosen: frozenset[str]
     is_complete: Test
+    name: str
 
     def blocks(self, blocks: Sequence[Block], path: tuple[int, ...]) -> list[Epochs]:
         """Of blocks at one place: branches of ifs, of which one runs."""
@@ -105,7 +108,7 @@ class _Search(Struct, frozen=True):
                     return here
                 if not self.mentioned(item):
                     continue
-                if not isinstance(item, For):
+                if not isinstance(item, For) or (item.mark.simd and self.name not in item.mark.private):
                     return here
                 found.setdefault(position, []).append(item.body)
         return self.parts(found, path) or here

@@ -14,6 +14,8 @@ from scopt.poly.isl_utils import OUT, PARAM, SET
 
 # What the last bit of a number is the remainder by.
 _BIT = 2
+# Types that hold the value of any subscript.
+_WIDEST = (("long",), ("long", "long"))
 
 
 class Subscripts(Struct, frozen=True, eq=False):
@@ -46,6 +48,10 @@ class Subscripts(Struct, frozen=True, eq=False):
             case ir.UnaryOp(op="-", expr=inner):
                 operand = self.value(inner)
                 return None if operand is None else operand.neg()
+            case ir.Cast(to_type=ir.Typename(type=ir.TypeDecl(type=ir.IdentifierType(names=names))), expr=inner) if (
+                tuple(names) in _WIDEST
+            ):
+                return self.value(inner)
             case ir.BinaryOp(op="+" | "-" as op, left=left, right=right):
                 a, b = self.value(left), self.value(right)
                 if a is None or b is None:

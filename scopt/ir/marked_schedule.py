@@ -99,10 +99,11 @@ class RegisterTiling(Struct, frozen=True, eq=False):
 
 
 class RowBuffer(Struct, frozen=True, eq=False):
-    """Where a strip of rows keeps an array's cells: ``array[…][row + offset][…]`` in ``buffer[…][…][row - strip +
-    offset - first]``, where `strip` is the strip's first row.
+    """Where a strip of rows keeps an array's cells: ``array[…][row + base + offset][…]`` in
+    ``buffer[…][…][row - strip + offset - first]``, where `strip` is the strip's first row.
 
     dimension: the subscript that is the row. first: the least offset; spread: by how much the largest one exceeds it.
+    base: parameters, each times a number.
     extents: of the array's dimensions, as far as the references reach that are kept: all of an array that the strips
       write; of others those whose `dimension` moves from row to row (`scopt.poly.row_buffers`). problem: rows are small
     problems, as many as a vector has lanes.
@@ -114,6 +115,7 @@ class RowBuffer(Struct, frozen=True, eq=False):
     spread: int
     extents: tuple[Expr, ...]
     problem: bool = False
+    base: tuple[tuple[str, int], ...] = ()
 
 
 class Strips(Struct, frozen=True, eq=False):

@@ -7,8 +7,9 @@ from scopt.ir.walks import walk
 from scopt.machine.math_calls import INSTRUCTIONS, ROOTS
 from scopt.machine.processor import Machine
 
-# Cells of all arrays that a small problem may have, where as many problems as a vector has lanes run together.
-BATCH_CELLS = 192
+# Bytes of all arrays that a small problem may have, where as many problems as a vector has lanes run together: these
+# stay in the first cache.
+BATCH_BYTES = 1536
 _LEAST_BATCH = 8
 # Cycles of copying one of these cells to a lane, or back; of a division, or a root, one by one, and of a lane of a
 # vector of them (measured for factorizations of 4 x 4 matrices; Fog). By how much batches have to be faster: of

@@ -7,7 +7,6 @@ from math import prod
 from scopt.ir.expr import linear
 from scopt.ir.marked_schedule import RowBuffer
 from scopt.ir.scop import Access
-from scopt.machine.batch_costs import BATCH_CELLS
 from scopt.machine.costs import SHORT_ROW
 from scopt.poly.linear import subscript_rows
 
@@ -21,7 +20,7 @@ def row_cells(buffer: RowBuffer) -> tuple[int, ...] | None:
 def is_short(buffer: RowBuffer) -> bool:
     """Whether it has a few cells for each row, however long the loops are, which fit on a stack."""
     cells = row_cells(buffer)
-    return cells is not None and prod(cells) <= (BATCH_CELLS if buffer.problem else SHORT_ROW)
+    return cells is not None and (buffer.problem or prod(cells) <= SHORT_ROW)
 
 
 def keeps(buffer: RowBuffer, access: Access, iterator: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scopt.check.epochs import Epochs, epochs_of
-from scopt.ir.nest import Block, Call, Compare, Const, For, If, LoopNest, Name
+from scopt.ir.nest import Block, Call, Compare, Const, For, If, LoopMark, LoopNest, Name
 
 
 def loop(iterator: str, *items: For | Call | If) -> For:
@@ -57,3 +57,15 @@ def test_items_of_a_block_that_follow_each_other() -> None:
     nest = LoopNest(Block((loop("i", *alone, others),)))
     every = epochs_of(nest, ("fill", "use"), ("fill",), ("fill",), (), lambda epochs: True)
     assert sorted((one.path, one.span) for one in every) == [((0,), (0, 1)), ((0, 2), None)]
+
+
+def test_lanes_share_a_buffer_unless_they_have_one_each() -> None:
+    """``for k: for lanes i: { fill; use; }``: what a lane finds is its own, but the buffer is the same for all."""
+
+    def paths(mark: LoopMark) -> list[tuple[int, ...]]:
+        lanes = For("i", Const(0), Name("n"), 1, Block((call("fill"), call("use"))), mark)
+        nest, names = LoopNest(Block((loop("k", lanes),))), ("fill", "use")
+        return [one.path for one in epochs_of(nest, names, ("fill",), ("fill",), (), lambda epochs: True, "rows")]
+
+    assert paths(LoopMark(simd=True)) == [(0,)]
+    assert paths(LoopMark(simd=True, private=("rows",))) == [(0, 0)]

@@ -6,15 +6,18 @@ from fractions import Fraction
 
 import islpy as isl
 import pytest
+from msgspec.structs import replace
 
-from scopt.ir.scop import Array, CType
+from scopt.diagnostics import Location
+from scopt.ir.scop import Access, Array, CType
+from scopt.machine.costs import MOST_STEP
 from scopt.options import Options
 from scopt.pipeline import optimize
 from scopt.poly.data_moves import data_moves
 from scopt.poly.linear import subscript_moves
 from scopt.scheduler.locality.row_steps import in_rows, is_step, is_table
 from scopt.scheduler.locality.same_band import of_same_band
-from scopt.scheduler.locality.strides import linear_schedule, strides
+from scopt.scheduler.locality.strides import _Move, _offsets, linear_schedule, strides
 from tests.sources import scop_of, source_of
 
 
@@ -126,3 +129,13 @@ def test_a_band_is_asked_about_once_whatever_tree_it_stands_in() -> None:
     about(band(few, 1), "few")
     about(band(few), "other")
     assert asked == ["few", "few", "few", "other"]
+
+
+def test_straight_code_may_be_as_long_as_types_allow() -> None:
+    """How many values an iterator has is counted no further than anybody asks, nor than Python has lengths for."""
+    relation = isl.Map(f"{{ S[i, k] -> a[2 i + k] : 0 <= k < {2**63 - 1} }}")
+    few = isl.Map("{ S[i, k] -> a[2 i + k] : 3 <= k < 5 }")
+    access = Access("a", "read", relation, None, Location("a.c", 1))
+    along = (Fraction(2),), (Fraction(1), Fraction(0)), (1,)
+    assert _offsets(_Move(access, *along), [2, 1, 7]) == [7 + k for k in range(MOST_STEP)]
+    assert _offsets(_Move(replace(access, relation=few), *along), [2, 1, 7]) == [10, 11]
