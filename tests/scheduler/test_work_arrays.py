@@ -292,8 +292,25 @@ def test_data_may_choose_among_cells_that_are_written_anyway(run_c: RunC) -> Non
     assert not has_own(CHOSEN.replace("cp[i] = u[i][j] * b[i];", "if (u[i][j] > 0) cp[i] = u[i][j] * b[i];"))
     source = source_of(CHOSEN, PARAMS)
     made = optimize(source, Options(machine=SOON)).text
-    assert b"private(thread, t" not in made
     assert b"cp_all" in made
     flags = ("-O1", "-ffp-contract=off", "-w")
     before = run_c(DRIVER.replace("KERNEL", source.decode()), *flags, name="before")
     assert run_c(DRIVER.replace("KERNEL", made.decode()), *flags, "-fopenmp", name="after") == before
+
+
+def test_lines_of_complex_numbers_run_one_by_one() -> None:
+    """Their quotients are calls, which neither lanes nor lines beside each other make faster: threads have lines, and
+    variables of their own in place of cells; one thread has the loops as they were."""
+    params = "int n, int m, double _Complex *w, double _Complex *cp, double *out, double *f"
+    body = """for (j = 0; j < m; j++) {
+      double scale = 0.5 * f[j];
+      cp[0] = 0;
+      for (i = 1; i < n; i++) cp[i] = scale / (w[i] - cp[i - 1]);
+      double _Complex v = cp[n - 1];
+      for (i = n - 2; i >= 1; i--) v = 1.0 / (cp[i] + v);
+      out[j] = creal(v) * scale;
+    }"""
+    made = optimize(source_of(body, params, "double creal(double _Complex);"), Options()).text.decode()
+    assert "cp_all_rows[thread][i][0] = scale / (w[i] - cp_all_rows[thread][i - 1][0]);" in made
+    assert "scale_rows" not in made
+    assert " && scopt_threads() > 1" in made.partition("scopt_rows_0(scopt_threads_0")[0].partition("#pragma scop")[2]
