@@ -64,7 +64,7 @@ def _check_loop(old: Any, block: ir.Compound, scope: Mapping[str, Symbol]) -> No
     if len(items) != len(behind) or not all(map(_gives_back, items, behind)):
         raise InternalError("sums in lanes: sums don't get what was added to them")
     used = {node.name for node in walk(old) if isinstance(node, ir.ID | ir.Decl)}
-    if type(new) is not type(old) or not isinstance(new.stmt, ir.Compound) or not used.isdisjoint(arrays):
+    if new is None or type(new) is not type(old) or not isinstance(new.stmt, ir.Compound) or used & arrays.keys():
         raise InternalError("sums in lanes: another loop")
     body = [one for item in _lane_after_lane(new.stmt.block_items or (), arrays, used) for one in item]
     written = _summed(changed(new, stmt=changed(new.stmt, block_items=body)))
