@@ -13,7 +13,6 @@ from scopt.astgen.guard_counters import counter_definitions, counter_name
 from scopt.astgen.passes.exchanging import taken_to_be_writable
 from scopt.astgen.rewrite_setting import Watch
 from scopt.attempts import Generated, first_line, first_that_works, internal_remark
-from scopt.check.written_stages import check_written_stages
 from scopt.clause_words import (
     asks_for_memory,
     expanded_words,
@@ -23,11 +22,9 @@ from scopt.clause_words import (
     without_threads,
 )
 from scopt.decision_file import decider_of, decision_text
-from scopt.diagnostics import InputError, InternalError, Refusal, Remark
+from scopt.diagnostics import InputError, Refusal, Remark
 from scopt.form_work import LeftAlone, Work
 from scopt.frontend.extract import extract
-from scopt.frontend.region.constant_stages import written_out
-from scopt.frontend.syntax.symbols import scope_at
 from scopt.frontend.syntax.taken_functions import taken_functions
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import apply_directives
@@ -37,6 +34,7 @@ from scopt.ir.nest import For
 from scopt.ir.nest_walks import items
 from scopt.ir.scop import Scop
 from scopt.options import Options
+from scopt.plain_texts import plain_text, with_lanes
 from scopt.poly.row_extents import within_rows
 from scopt.rewritten_scop import dependences_of, whole_loops
 from scopt.schedule_file import checked_tree, document, legend
@@ -102,7 +100,7 @@ def _with_directives(
     """The outcome, without directives where the file has macros for their words."""
     words = expanded_words(tu.preprocessed.all_macros)
     if not words or not (options.parallel or options.simd):
-        return _analysed(tu, region, number, options, given, watch)
+        return with_lanes(tu, region, options, _analysed(tu, region, number, options, given, watch))
     outcome = _analysed(tu, region, number, replace(options, parallel=False, simd=False), given, watch)
     if not any(one.id in ("region.transformed", "region.no-gain") for one in outcome.remarks):
         return outcome
@@ -126,7 +124,7 @@ def _analysed(
     if region.threads and not (region.marked or options.parallel):
         return Outcome(None, remarks=(sequential(region.location),))
     if region.staged:
-        return _written_out(tu, region)
+        return plain_text(tu, region, options)
 
     def at_work(form: Form, decider: Decider) -> Outcome:
         scop, deps = form.scop, form.deps
@@ -164,21 +162,6 @@ def _analysed(
         return Outcome(None, remarks=(refusal.remark,), seconds=clock.seconds)
     except InputError as error:
         return Outcome(None, seconds=clock.seconds, error=str(error))
-
-
-def _written_out(tu: TranslationUnit, region: Region) -> Outcome:
-    """A loop over constant stages as copies of its body: text alone, nothing is put into another order."""
-    text = written_out(tu, region)
-    if text is None:
-        message = "the loop's stages are no plain numbers"
-        hint = "write each stage as loops of its own"
-        return Outcome(None, remarks=(Remark("missed", "loop.step", message, region.location, hint),))
-    try:
-        check_written_stages(region.items[0], text, scope_at(tu, region), tu.typedefs)
-    except InternalError as fault:
-        return Outcome(None, remarks=(internal_remark(region, fault),))
-    message = "transformed: a loop over constant stages is written out"
-    return Outcome(text, remarks=(Remark("passed", "region.transformed", message, region.location),))
 
 
 def _with_pragmas(options: Options, region: Region) -> Options:

@@ -51,6 +51,7 @@ from scopt.frontend.normalize.pointer_cells import hoist_pointers
 from scopt.frontend.normalize.scalar_structs import with_scalar_structs
 from scopt.frontend.normalize.separate_updates import with_separate_updates
 from scopt.frontend.normalize.shared_origins import hoist_origins
+from scopt.frontend.normalize.stage_copies import with_stage_copies
 from scopt.frontend.normalize.stage_loops import with_stage_loops
 from scopt.frontend.normalize.statement_counts import MAX_STATEMENTS, counted
 from scopt.frontend.normalize.sums_apart import with_sums_apart
@@ -260,7 +261,7 @@ def _normal(
     """The statements in their normal form, without pointers that iterations exchange; and whether values that these
     hand on are computed anew. Where nobody asks, pointers are exchanged in a loop by itself, so that others don't
     depend on what becomes of it."""
-    items, anew = normalized(tu, region, outer)
+    items, anew = normalized(tu, with_stage_copies(region, outer), outer)
     if not region.exchanging or region.pragmas.used or not (region.marked or len(region.items) == 1):
         return ExchangedPointers(items), anew
     names = tu.reserved | ISL_WORDS

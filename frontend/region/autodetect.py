@@ -25,6 +25,7 @@ from scopt.frontend.region.constant_stages import written_out
 from scopt.frontend.region.in_sight import in_sight
 from scopt.frontend.region.placement import misplaced, with_directives
 from scopt.frontend.region.regions import find_autodetected, region_of, runs_in, statement_extent
+from scopt.frontend.region.sums_in_lanes import in_lanes
 from scopt.frontend.region.surroundings import with_surroundings
 from scopt.frontend.syntax.symbols import scope_at
 from scopt.frontend.syntax.unit import Region, TranslationUnit
@@ -146,7 +147,7 @@ class Search(Struct, frozen=True):
             yield from self.stretches(region)
         elif self.tu.openmp.of(region.items[0]) is not None:
             self.remarks.append(refusal)  # its threads are no place for others
-        elif written_out(self.tu, region) is not None:
+        elif written_out(self.tu, region) is not None or in_lanes(self.tu, region, deep=False) is not None:
             yield replace(region, staged=True)
         else:
             if refusal.id != "region.openmp" or refusal.location.line not in self.told():

@@ -37,7 +37,8 @@ class Region(Struct, frozen=True, eq=False):
       memory of their own, which they do throughout it. threads: it has a loop that the program's own
       pragmas run in threads. version: it has a number in the place of a variable. beside: names by which one thread
       reaches memory between two runs of it; None if that isn't known. exchanging: loops whose iterations exchange
-      pointers may be taken as a whole. staged: it is one loop over a few constant stages, no SCoP.
+      pointers may be taken as a whole. staged: it is no SCoP, but one loop over a few
+      constant stages, or one whose sums can be lanes.
     """
 
     function: ir.FuncDef

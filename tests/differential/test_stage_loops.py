@@ -94,6 +94,30 @@ def test_every_bit_is_the_same(run_c: RunC, tmp_path: Path) -> None:
     assert run_c(emitted, *flags, name="emitted") == run_c(source, *flags, name="original")
 
 
+def test_stages_among_other_statements_of_a_region(run_c: RunC, tmp_path: Path) -> None:
+    stages = FIXED[0][1].replace("h *= 2", "h <<= 1").replace("x[", "v[")
+    tree = "for (int s = 4; s > 0; s /= 2) for (int k = 0; k < s; k++) v[k] += v[k + s];"
+    functions = [
+        "#include <stdio.h>\nstatic int a[40][8], b[40];\n"
+        f"void f{k}(int n, int x[40][8], int *y)\n{{\n#pragma scop\n  for (int i = 0; i < n; i++) {{\n    int v[8];\n"
+        f"    for (int k = 0; k < 8; k++) v[k] = x[i][k] * k;\n    {body}\n"
+        "    for (int k = 0; k < 8; k++) y[i] += x[i][k] = v[k];\n  }\n#pragma endscop\n}\n"
+        for k, body in enumerate((stages, tree))
+    ]
+    for k, function in enumerate(functions):
+        source = function + (
+            "int main(void)\n{\n  for (int i = 0; i < 320; i++) a[i / 8][i % 8] = i * 37 % 101;\n"
+            f"  for (int n = 0; n < 40; n += 13) f{k}(n, a, b);\n"
+            '  for (int i = 0; i < 40; i++) printf("%d %d %d\\n", a[i][0], a[i][7], b[i]);\n}\n'
+        )
+        emitted = pipeline.optimize(source.encode(), Options(machine=QUICK, eager=True)).text.decode()
+        copies = emitted.split(f"f{k}(")[1].split("else")[0]
+        assert "h <<= 1" not in copies, emitted
+        assert "s /= 2" not in copies, emitted
+        flags = ("-O2", "-fopenmp", "-w")
+        assert run_c(emitted, *flags, name=f"emitted{k}") == run_c(source, *flags, name=f"original{k}")
+
+
 def test_small_distances_have_texts_of_their_own() -> None:
     k, (T, body) = 4, FUNCTIONS[4]
     source = f"void f{k}(int n, {T} *x)\n{{\n  {body}\n}}\n"

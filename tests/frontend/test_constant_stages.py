@@ -78,3 +78,34 @@ def test_other_texts_are_refused(old: str, new: str) -> None:
     assert old in text
     with pytest.raises(InternalError):
         check_written_stages(region.items[0], text.replace(old, new, 1), scope_at(tu, region), tu.typedefs)
+
+
+MARKED = """#define N %d
+void f(int n, float x[][N], float *y)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    for (int h = 1; h < N; h <<= 1)
+      for (int k = 0; k < N; k += 2 * h)
+        for (int j = k; j < k + h; j++) {
+          float t = x[i][j + h];
+          x[i][j + h] = x[i][j] - t;
+          x[i][j] += t;
+        }
+    y[i] = x[i][0];
+  }
+#pragma endscop
+}
+"""
+
+
+def test_stages_among_other_statements_of_a_region() -> None:
+    result = pipeline.optimize((MARKED % 8).encode(), Options())
+    loops = result.text.decode().split("#else")[0].split("else\n")[0]
+    assert "h <<= 1" not in loops, loops
+    assert "statement.opaque" not in {remark.id for remark in result.remarks}
+
+
+def test_many_statements_stay_one() -> None:
+    result = pipeline.optimize((MARKED % 32).encode(), Options())
+    assert "statement.opaque" in {remark.id for remark in result.remarks}
