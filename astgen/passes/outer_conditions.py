@@ -79,7 +79,8 @@ def _whole_inside(loop: For) -> For | If:
 
 def _for_each_answer(loop: For) -> If | None:
     """The loop for where the one condition that it leaves as it is holds, and for where it doesn't."""
-    found = {one.condition for one in loop.body.items if isinstance(one, If) and loop.iterator not in names(one.condition)}
+    below = (one.condition for one in loop.body.items if isinstance(one, If))
+    found = {condition for condition in below if loop.iterator not in names(condition)}
     if len(found) != 1 or not _LEAST_CALLS < sum(1 for _ in calls(loop.body)) <= _MOST_CALLS or _is_border(loop):
         return None
     (condition,) = found
