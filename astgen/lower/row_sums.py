@@ -86,9 +86,7 @@ class RowSums(Struct, frozen=True, eq=False):
         yield from self.turns.attributes()
         yield f"static void {self.name}({', '.join(self.parameters())}) {{"
         yield f"  {self.long_type} k = 0;"
-        yield f"#ifdef {self.turns.has_vectors}"
-        yield from (f"  {line}" for line in self.vectors())
-        yield "#endif"
+        yield from self.turns.of_forms(lambda form: (f"  {line}" for line in self.vectors(form)))
         yield from (f"  {line}" for line in self.singles())
         yield "}"
 
@@ -102,44 +100,44 @@ class RowSums(Struct, frozen=True, eq=False):
         for k in range(self.own):
             yield f"{'' if f'own{k}' in self.written else 'const '}{kind} *restrict own{k}"
 
-    def vectors(self) -> Iterator[str]:
+    def vectors(self, turns: Turns) -> Iterator[str]:
         """As many steps at a time as lanes."""
-        blocks, cells = range(self.width // self.lanes), [f"own{k}" for k in range(self.own)]
+        blocks, cells = range(self.width // turns.lanes), [f"own{k}" for k in range(self.own)]
         for block in blocks:
             for cell in cells:
-                yield f"{self.vector} {cell}_{block} = *(const {self.vector} *)({cell} + {block * self.lanes});"
-        yield f"for (; k + {self.lanes} <= count; k += {self.lanes}) {{"
-        yield from (f"  {line}" for line in self.ahead())
+                yield f"{turns.vector} {cell}_{block} = *(const {turns.vector} *)({cell} + {block * turns.lanes});"
+        yield f"for (; k + {turns.lanes} <= count; k += {turns.lanes}) {{"
+        yield from (f"  {line}" for line in self.ahead(turns.lanes))
         for block in blocks:
             yield "  {"
-            yield from (f"    {line}" for line in self.block(block))
+            yield from (f"    {line}" for line in self.block(turns, block))
             yield "  }"
         yield "}"
         for block in blocks:
             for cell in cells:
                 if cell in self.written:
-                    yield f"*({self.vector} *)({cell} + {block * self.lanes}) = {cell}_{block};"
+                    yield f"*({turns.vector} *)({cell} + {block * turns.lanes}) = {cell}_{block};"
 
-    def ahead(self) -> Iterator[str]:
+    def ahead(self, lanes: int) -> Iterator[str]:
         """The lines of the next block of rows, where rows are short, and without gaps; elsewhere those at hand."""
         element = self.type.bits // 8
         for row in range(self.rows if self.streamed else 0):
             dense = f"row{row}_1 - row{row}_0 == count && count < {self.streamed}"
-            for first in range(0, self.width * self.lanes, _LINE // element):
+            for first in range(0, self.width * lanes, _LINE // element):
                 yield f"__builtin_prefetch(row{row}_0 + ({dense} ? {self.width} * (count + k) + {first} : k));"
 
-    def block(self, block: int) -> Iterator[str]:
+    def block(self, turns: Turns, block: int) -> Iterator[str]:
         """Rows as lanes."""
         prefixes = [f"r{row}" for row in range(self.rows)]
         for row, prefix in enumerate(prefixes):
-            before = self.turns.before(prefix)
-            for k in range(self.lanes):
-                yield f"{self.vector} {before}{k} = *(const {self.vector} *)(row{row}_{block * self.lanes + k} + k);"
-            yield from self.turns.rounds(prefix)
-        for k in range(self.lanes):
-            rows = [f"{self.turns.after(prefix)}{k}" for prefix in prefixes]
+            before = turns.before(prefix)
+            for k in range(turns.lanes):
+                yield f"{turns.vector} {before}{k} = *(const {turns.vector} *)(row{row}_{block * turns.lanes + k} + k);"
+            yield from turns.rounds(prefix)
+        for k in range(turns.lanes):
+            rows = [f"{turns.after(prefix)}{k}" for prefix in prefixes]
             common = [f"common{one}[k + {k}]" for one in range(self.common)]
-            yield from self.step(self.vector, rows, common, [f"own{one}_{block}" for one in range(self.own)])
+            yield from self.step(turns.vector, rows, common, [f"own{one}_{block}" for one in range(self.own)])
 
     def singles(self) -> Iterator[str]:
         """One step at a time."""

@@ -96,26 +96,33 @@ class Transposed(Struct, frozen=True, eq=False):
         row, panel = f"{self.source_type.spelling} *restrict {self.row}", f"{kind} *restrict {self.panel}"
         row, panel = (row, f"const {panel}") if self.back else (f"const {row}", panel)
         yield f"static void {self.name}({long} rows, {long} count, {row}, {long} length, {panel}{scalars}) {{"
-        # what is written goes on where it was: along the rows, or along the panel
-        (outer, most), (inner, least) = ("i", "rows"), ("k", "count")
-        if not self.back:
-            (outer, most), (inner, least) = (inner, least), (outer, most)
+        (outer, most), (inner, least) = self.order
         yield f"  {long} {outer} = 0;"
-        yield f"#ifdef {self.turns.has_vectors}"
-        yield f"  for (; {outer} + {self.lanes} <= {most}; {outer} += {self.lanes}) {{"
-        yield f"    {long} {inner} = 0;"
-        yield f"    for (; {inner} + {self.lanes} <= {least}; {inner} += {self.lanes}) {{"
-        yield from (f"      {line}" for line in self.block())
-        yield "    }"
-        yield f"    for (; {inner} < {least}; {inner}++)"
-        yield f"      for ({long} n = {outer}; n < {outer} + {self.lanes}; n++)"
-        yield f"        {self.single('n', 'k') if self.back else self.single('i', 'n')}"
-        yield "  }"
-        yield "#endif"
+        yield from self.turns.of_forms(self.blocks)
         yield f"  for (; {outer} < {most}; {outer}++)"
         yield f"    for ({long} {inner} = 0; {inner} < {least}; {inner}++)"
         yield f"      {self.single('i', 'k')}"
         yield "}"
+
+    def blocks(self, turns: Turns) -> Iterator[str]:
+        """The loops over whole blocks, and over what is left beside them."""
+        (outer, most), (inner, least) = self.order
+        lanes, long = turns.lanes, self.long_type
+        yield f"  for (; {outer} + {lanes} <= {most}; {outer} += {lanes}) {{"
+        yield f"    {long} {inner} = 0;"
+        yield f"    for (; {inner} + {lanes} <= {least}; {inner} += {lanes}) {{"
+        yield from (f"      {line}" for line in self.block(turns))
+        yield "    }"
+        yield f"    for (; {inner} < {least}; {inner}++)"
+        yield f"      for ({long} n = {outer}; n < {outer} + {lanes}; n++)"
+        yield f"        {self.single('n', 'k') if self.back else self.single('i', 'n')}"
+        yield "  }"
+
+    @property
+    def order(self) -> tuple[tuple[str, str], tuple[str, str]]:
+        """The loops' iterators and ends: what is written goes on where it was, along the rows, or along the panel."""
+        rows, steps = ("i", "rows"), ("k", "count")
+        return (rows, steps) if self.back else (steps, rows)
 
     @property
     def row(self) -> str:
@@ -130,22 +137,22 @@ class Transposed(Struct, frozen=True, eq=False):
         there, here = f"{self.row}[{row} * length + {step}]", f"{self.panel}[{step} * {self.width} + {row}]"
         return f"{there} = {here};" if self.back else f"{here} = {self.value(there)};"
 
-    def block(self) -> Iterator[str]:
+    def block(self, turns: Turns) -> Iterator[str]:
         """As many rows and steps as lanes."""
-        before, after = self.turns.before(), self.turns.after()
-        along = [f"{self.row} + (i + {k}) * length + k" for k in range(self.lanes)]
-        across = [f"{self.panel} + (k + {k}) * {self.width} + i" for k in range(self.lanes)]
+        before, after = turns.before(), turns.after()
+        along = [f"{self.row} + (i + {k}) * length + k" for k in range(turns.lanes)]
+        across = [f"{self.panel} + (k + {k}) * {self.width} + i" for k in range(turns.lanes)]
         sources, targets = (across, along) if self.back else (along, across)
         for k, source in enumerate(sources):
-            load = f"*(const {self.vector} *)({source})"
+            load = f"*(const {turns.vector} *)({source})"
             if self.narrow is not None:
                 load = f"{self.name}_wide(*(const {self.name}_n *)({source}))"
-            yield f"{self.vector} {before}{k} = {load};"
+            yield f"{turns.vector} {before}{k} = {load};"
         if self.operand is not self.source:
-            yield " ".join(f"{before}{k} = {self.value(f'{before}{k}')};" for k in range(self.lanes))
-        yield from self.turns.rounds()
+            yield " ".join(f"{before}{k} = {self.value(f'{before}{k}')};" for k in range(turns.lanes))
+        yield from turns.rounds()
         for k, target in enumerate(targets):
-            yield f"*({self.vector} *)({target}) = {after}{k};"
+            yield f"*({turns.vector} *)({target}) = {after}{k};"
 
     def value(self, source: str) -> str:
         """The operand for an element, or for a vector of them."""

@@ -7,7 +7,8 @@ vectors. A vector loop carries nothing, so that its statements may have loops of
 they hand something on in a private variable of a lane. What runs up to another end than its neighbours (``if (j < n)
 B;``) has a loop with that end: below a condition, gcc makes no vectors of what may raise an exception. Where something
 is handed on (``s = A; if (i > 0) s -= B; if (j > 0) s -= C; y = s;``), the loop stands there twice: for the interior,
-where all of the conditions hold, without them, and as it was.
+where all of the conditions hold, without them, and as it was. Where it is one condition that many statements wait for
+(``s = A; if (first) x = s; else x *= s;`` for each cell of a small matrix), it stands there for each of its answers.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from scopt.ir.walks import used_names
 
 # As few have loops of their own for each of their combinations; of more than the most, all seldom hold.
 _FEW, _MOST_CONDITIONS = 2, 6
+# Statements of loops that are written for each answer: compilers do it themselves for fewer, and more are long texts.
+_LEAST_CALLS, _MOST_CALLS = 12, 128
 
 
 def with_conditions_outside(scop: Scop, nest: LoopNest) -> LoopNest:
@@ -60,6 +63,9 @@ def in_two_forms(nest: LoopNest) -> LoopNest:
 def _whole_inside(loop: For) -> For | If:
     """The loop without conditions that it leaves as they are, where all of them hold, which is so but at borders; else
     as it was. Its iterations hand something on between what stands below them."""
+    answered = _for_each_answer(loop)
+    if answered is not None:
+        return answered
     found = [one for one in loop.body.items if _is_kept(loop, one)]
     conditions = tuple(dict.fromkeys(one.condition for one in found if isinstance(one, If)))
     if not _FEW < len(conditions) <= _MOST_CONDITIONS or _is_border(loop):
@@ -69,6 +75,29 @@ def _whole_inside(loop: For) -> For | If:
         inside += item.then.items if isinstance(item, If) and _is_kept(loop, item) else (item,)
     whole = replace(loop, body=Block(tuple(inside)))
     return If(And(conditions), Block((whole,)), Block((loop,)))
+
+
+def _for_each_answer(loop: For) -> If | None:
+    """The loop for where the one condition that it leaves as it is holds, and for where it doesn't."""
+    below = (one.condition for one in loop.body.items if isinstance(one, If))
+    found = {condition for condition in below if loop.iterator not in names(condition)}
+    if len(found) != 1 or not _LEAST_CALLS < sum(1 for _ in calls(loop.body)) <= _MOST_CALLS or _is_border(loop):
+        return None
+    (condition,) = found
+    then, otherwise = (_answered(loop, condition, holds=holds) for holds in (True, False))
+    return If(condition, Block((then,)), Block((otherwise,)))
+
+
+def _answered(loop: For, condition: Condition, *, holds: bool) -> For:
+    """The loop for one answer of a condition."""
+    inside: list[Item] = []
+    for item in loop.body.items:
+        if isinstance(item, If) and item.condition == condition:
+            ways = item.then if holds else item.otherwise
+            inside += ways.items if ways is not None else ()
+        else:
+            inside.append(item)
+    return replace(loop, body=Block(tuple(inside)))
 
 
 def _is_border(loop: For) -> bool:

@@ -33,7 +33,7 @@ def with_two_forms(nest: LoopNest, *, tiles: bool = False, enough: bool = False)
     """The nest with a choice in the place of each guarded parallel loop that is small: with threads, without its guard,
     or as a plain loop where there is too little work, or no other thread. tiles: of loops over tiles, too; the guards
     of those that are too long for it ask for several tiles. enough: of outermost loops without a guard, too, since the
-    region has one, which doesn't ask for threads."""
+    region has one, which doesn't ask for threads; those that are too long for it ask for them by themselves."""
     return LoopNest(_block(nest.body, _Forms(tiles, enough)))
 
 
@@ -82,7 +82,7 @@ def _item(item: Item, forms: _Forms) -> Item:
     match item:
         case For() if item.mark.parallel:
             if not forms.takes(item):
-                if forms.inside:
+                if forms.inside or (forms.enough and not item.work):
                     return _where_calm(item)
                 return _with_several(item) if forms.tiles else item
             threads = replace(item, work=None)
@@ -104,8 +104,9 @@ def _item(item: Item, forms: _Forms) -> Item:
 
 
 def _where_calm(loop: For) -> For:
-    """A loop that is reached again and again, and keeps its `if` clause: whether there are other threads is asked each
-    time, since other programs may have the cores."""
+    """A loop that is reached again and again, as one in a loop is, and one in a function that nobody marked may be: it
+    keeps its `if` clause, and whether there are other threads is asked each time, since other programs may have the
+    cores."""
     work = () if loop.work is None else (loop.work,)
     return replace(loop, work=conjunction((*work, *_several(loop), Threads())))
 

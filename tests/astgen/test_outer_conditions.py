@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
-from scopt.astgen.passes.outer_conditions import with_conditions_outside
+from scopt.astgen.passes.outer_conditions import in_two_forms, with_conditions_outside
 from scopt.ir.nest import Block, Call, Compare, Const, For, If, LoopMark, LoopNest, Name
 from scopt.options import Options
 from scopt.pipeline import optimize
@@ -59,6 +60,26 @@ def test_conditions_of_the_lanes_stay() -> None:
     own = Compare(Name("i"), "==", Name("k"))
     loop = For("i", Const(0), Name("n"), 1, Block((If(own, Block((Call("S0", (Name("i"),)),))),)), LoopMark(simd=True))
     assert with_conditions_outside(scop, LoopNest(Block((loop,)))).body.items == (loop,)
+
+
+@pytest.mark.parametrize(("statements", "kept"), [(12, True), (16, False)], ids=["few", "many"])
+def test_one_condition_of_many_statements_stands_around_them(statements: int, kept: bool) -> None:
+    """Once for each answer, also where they hand something on: gcc does that itself for few, and has no vectors of
+    many."""
+    first, own = Compare(Name("k"), "==", Const(0)), Compare(Name("i"), "==", Name("k"))
+    one, other, always = (Call(name, (Name("i"),)) for name in ("S0", "S1", "S2"))
+    body = Block((always, If(first, Block((one,)), Block((other,)))) * (statements // 3) + (always,) * (statements % 3))
+    loop = For("i", Const(0), Name("n"), 1, body, LoopMark(simd=True, private=("s",)))
+    (made,) = in_two_forms(LoopNest(Block((loop,)))).body.items
+    if kept:
+        assert made == loop
+        return
+    ways = [Block((always, call) * 5 + (always,)) for call in (one, other)]
+    assert made == If(first, *(Block((replace(loop, body=way),)) for way in ways))
+    moving = replace(loop, body=Block((*body.items, If(own, Block((one,))))))
+    (made,) = in_two_forms(LoopNest(Block((moving,)))).body.items
+    ways = [Block((*way.items, If(own, Block((one,))))) for way in ways]
+    assert made == If(first, *(Block((replace(moving, body=way),)) for way in ways))
 
 
 PROGRAM = """

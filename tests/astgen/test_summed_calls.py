@@ -145,7 +145,7 @@ def test_functions_do_their_updates() -> None:
         ("(row0_3 + k)", "(row1_3 + k)"),
         ("(row0_3 + k)", "(row0_2 + k)"),
         ("r1c2 / own2_0", "r1c3 / own2_0"),
-        ("0, 4, 1, 5", "0, 4, 5, 1"),
+        ("0, 4, 2, 6", "0, 4, 6, 2"),
         ("k + 4 <= count; k += 4", "k + 4 <= count; k += 3"),
         ("k < count", "k <= count"),
         ("own1_at2 -= ", "own1_at2 += "),

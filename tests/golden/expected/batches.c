@@ -37,6 +37,13 @@ static inline int scopt_threads(void) { return 1; }
 typedef double scopt_turn_0_0_v __attribute__((vector_size(64), aligned(8), may_alias));
 #define scopt_turn_0_0_low(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define scopt_turn_0_0_high(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#elif defined(__AVX2__) && (defined(__clang__) || __GNUC__ >= 12)
+#define scopt_turn_0_0_short
+typedef double scopt_turn_0_0_v __attribute__((vector_size(32), aligned(8), may_alias));
+#define scopt_turn_0_0_even(a, b) __builtin_shufflevector(a, b, 0, 4, 2, 6)
+#define scopt_turn_0_0_odd(a, b) __builtin_shufflevector(a, b, 1, 5, 3, 7)
+#define scopt_turn_0_0_first(a, b) __builtin_shufflevector(a, b, 0, 1, 4, 5)
+#define scopt_turn_0_0_last(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
 #endif
 #if defined(__clang__)
 __attribute__((min_vector_width(512)))
@@ -82,6 +89,27 @@ static void scopt_turn_0_0(long rows, long count, const double *restrict from, l
       for (long n = k; n < k + 8; n++)
         to[n * 8 + i] = from[i * length + n];
   }
+#elif defined(scopt_turn_0_0_short)
+  for (; k + 4 <= count; k += 4) {
+    long i = 0;
+    for (; i + 4 <= rows; i += 4) {
+      scopt_turn_0_0_v a0 = *(const scopt_turn_0_0_v *)(from + (i + 0) * length + k);
+      scopt_turn_0_0_v a1 = *(const scopt_turn_0_0_v *)(from + (i + 1) * length + k);
+      scopt_turn_0_0_v a2 = *(const scopt_turn_0_0_v *)(from + (i + 2) * length + k);
+      scopt_turn_0_0_v a3 = *(const scopt_turn_0_0_v *)(from + (i + 3) * length + k);
+      scopt_turn_0_0_v b0 = scopt_turn_0_0_even(a0, a1), b1 = scopt_turn_0_0_odd(a0, a1);
+      scopt_turn_0_0_v b2 = scopt_turn_0_0_even(a2, a3), b3 = scopt_turn_0_0_odd(a2, a3);
+      scopt_turn_0_0_v c0 = scopt_turn_0_0_first(b0, b2), c2 = scopt_turn_0_0_last(b0, b2);
+      scopt_turn_0_0_v c1 = scopt_turn_0_0_first(b1, b3), c3 = scopt_turn_0_0_last(b1, b3);
+      *(scopt_turn_0_0_v *)(to + (k + 0) * 8 + i) = c0;
+      *(scopt_turn_0_0_v *)(to + (k + 1) * 8 + i) = c1;
+      *(scopt_turn_0_0_v *)(to + (k + 2) * 8 + i) = c2;
+      *(scopt_turn_0_0_v *)(to + (k + 3) * 8 + i) = c3;
+    }
+    for (; i < rows; i++)
+      for (long n = k; n < k + 4; n++)
+        to[n * 8 + i] = from[i * length + n];
+  }
 #endif
   for (; k < count; k++)
     for (long i = 0; i < rows; i++)
@@ -93,6 +121,13 @@ static void scopt_turn_0_0(long rows, long count, const double *restrict from, l
 typedef double scopt_turn_2_0_v __attribute__((vector_size(64), aligned(8), may_alias));
 #define scopt_turn_2_0_low(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define scopt_turn_2_0_high(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#elif defined(__AVX2__) && (defined(__clang__) || __GNUC__ >= 12)
+#define scopt_turn_2_0_short
+typedef double scopt_turn_2_0_v __attribute__((vector_size(32), aligned(8), may_alias));
+#define scopt_turn_2_0_even(a, b) __builtin_shufflevector(a, b, 0, 4, 2, 6)
+#define scopt_turn_2_0_odd(a, b) __builtin_shufflevector(a, b, 1, 5, 3, 7)
+#define scopt_turn_2_0_first(a, b) __builtin_shufflevector(a, b, 0, 1, 4, 5)
+#define scopt_turn_2_0_last(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
 #endif
 #if defined(__clang__)
 __attribute__((min_vector_width(512)))
@@ -138,6 +173,27 @@ static void scopt_turn_2_0(long rows, long count, const double *restrict from, l
       for (long n = k; n < k + 8; n++)
         to[n * 8 + i] = from[i * length + n];
   }
+#elif defined(scopt_turn_2_0_short)
+  for (; k + 4 <= count; k += 4) {
+    long i = 0;
+    for (; i + 4 <= rows; i += 4) {
+      scopt_turn_2_0_v a0 = *(const scopt_turn_2_0_v *)(from + (i + 0) * length + k);
+      scopt_turn_2_0_v a1 = *(const scopt_turn_2_0_v *)(from + (i + 1) * length + k);
+      scopt_turn_2_0_v a2 = *(const scopt_turn_2_0_v *)(from + (i + 2) * length + k);
+      scopt_turn_2_0_v a3 = *(const scopt_turn_2_0_v *)(from + (i + 3) * length + k);
+      scopt_turn_2_0_v b0 = scopt_turn_2_0_even(a0, a1), b1 = scopt_turn_2_0_odd(a0, a1);
+      scopt_turn_2_0_v b2 = scopt_turn_2_0_even(a2, a3), b3 = scopt_turn_2_0_odd(a2, a3);
+      scopt_turn_2_0_v c0 = scopt_turn_2_0_first(b0, b2), c2 = scopt_turn_2_0_last(b0, b2);
+      scopt_turn_2_0_v c1 = scopt_turn_2_0_first(b1, b3), c3 = scopt_turn_2_0_last(b1, b3);
+      *(scopt_turn_2_0_v *)(to + (k + 0) * 8 + i) = c0;
+      *(scopt_turn_2_0_v *)(to + (k + 1) * 8 + i) = c1;
+      *(scopt_turn_2_0_v *)(to + (k + 2) * 8 + i) = c2;
+      *(scopt_turn_2_0_v *)(to + (k + 3) * 8 + i) = c3;
+    }
+    for (; i < rows; i++)
+      for (long n = k; n < k + 4; n++)
+        to[n * 8 + i] = from[i * length + n];
+  }
 #endif
   for (; k < count; k++)
     for (long i = 0; i < rows; i++)
@@ -149,6 +205,13 @@ static void scopt_turn_2_0(long rows, long count, const double *restrict from, l
 typedef double scopt_turn_2_1_v __attribute__((vector_size(64), aligned(8), may_alias));
 #define scopt_turn_2_1_low(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define scopt_turn_2_1_high(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#elif defined(__AVX2__) && (defined(__clang__) || __GNUC__ >= 12)
+#define scopt_turn_2_1_short
+typedef double scopt_turn_2_1_v __attribute__((vector_size(32), aligned(8), may_alias));
+#define scopt_turn_2_1_even(a, b) __builtin_shufflevector(a, b, 0, 4, 2, 6)
+#define scopt_turn_2_1_odd(a, b) __builtin_shufflevector(a, b, 1, 5, 3, 7)
+#define scopt_turn_2_1_first(a, b) __builtin_shufflevector(a, b, 0, 1, 4, 5)
+#define scopt_turn_2_1_last(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
 #endif
 #if defined(__clang__)
 __attribute__((min_vector_width(512)))
@@ -194,6 +257,27 @@ static void scopt_turn_2_1(long rows, long count, double *restrict to, long leng
       for (long n = i; n < i + 8; n++)
         to[n * length + k] = from[k * 8 + n];
   }
+#elif defined(scopt_turn_2_1_short)
+  for (; i + 4 <= rows; i += 4) {
+    long k = 0;
+    for (; k + 4 <= count; k += 4) {
+      scopt_turn_2_1_v a0 = *(const scopt_turn_2_1_v *)(from + (k + 0) * 8 + i);
+      scopt_turn_2_1_v a1 = *(const scopt_turn_2_1_v *)(from + (k + 1) * 8 + i);
+      scopt_turn_2_1_v a2 = *(const scopt_turn_2_1_v *)(from + (k + 2) * 8 + i);
+      scopt_turn_2_1_v a3 = *(const scopt_turn_2_1_v *)(from + (k + 3) * 8 + i);
+      scopt_turn_2_1_v b0 = scopt_turn_2_1_even(a0, a1), b1 = scopt_turn_2_1_odd(a0, a1);
+      scopt_turn_2_1_v b2 = scopt_turn_2_1_even(a2, a3), b3 = scopt_turn_2_1_odd(a2, a3);
+      scopt_turn_2_1_v c0 = scopt_turn_2_1_first(b0, b2), c2 = scopt_turn_2_1_last(b0, b2);
+      scopt_turn_2_1_v c1 = scopt_turn_2_1_first(b1, b3), c3 = scopt_turn_2_1_last(b1, b3);
+      *(scopt_turn_2_1_v *)(to + (i + 0) * length + k) = c0;
+      *(scopt_turn_2_1_v *)(to + (i + 1) * length + k) = c1;
+      *(scopt_turn_2_1_v *)(to + (i + 2) * length + k) = c2;
+      *(scopt_turn_2_1_v *)(to + (i + 3) * length + k) = c3;
+    }
+    for (; k < count; k++)
+      for (long n = i; n < i + 4; n++)
+        to[n * length + k] = from[k * 8 + n];
+  }
 #endif
   for (; i < rows; i++)
     for (long k = 0; k < count; k++)
@@ -205,6 +289,13 @@ static void scopt_turn_2_1(long rows, long count, double *restrict to, long leng
 typedef double scopt_turn_3_0_v __attribute__((vector_size(64), aligned(8), may_alias));
 #define scopt_turn_3_0_low(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define scopt_turn_3_0_high(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#elif defined(__AVX2__) && (defined(__clang__) || __GNUC__ >= 12)
+#define scopt_turn_3_0_short
+typedef double scopt_turn_3_0_v __attribute__((vector_size(32), aligned(8), may_alias));
+#define scopt_turn_3_0_even(a, b) __builtin_shufflevector(a, b, 0, 4, 2, 6)
+#define scopt_turn_3_0_odd(a, b) __builtin_shufflevector(a, b, 1, 5, 3, 7)
+#define scopt_turn_3_0_first(a, b) __builtin_shufflevector(a, b, 0, 1, 4, 5)
+#define scopt_turn_3_0_last(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
 #endif
 #if defined(__clang__)
 __attribute__((min_vector_width(512)))
@@ -250,6 +341,27 @@ static void scopt_turn_3_0(long rows, long count, const double *restrict from, l
       for (long n = k; n < k + 8; n++)
         to[n * 8 + i] = from[i * length + n];
   }
+#elif defined(scopt_turn_3_0_short)
+  for (; k + 4 <= count; k += 4) {
+    long i = 0;
+    for (; i + 4 <= rows; i += 4) {
+      scopt_turn_3_0_v a0 = *(const scopt_turn_3_0_v *)(from + (i + 0) * length + k);
+      scopt_turn_3_0_v a1 = *(const scopt_turn_3_0_v *)(from + (i + 1) * length + k);
+      scopt_turn_3_0_v a2 = *(const scopt_turn_3_0_v *)(from + (i + 2) * length + k);
+      scopt_turn_3_0_v a3 = *(const scopt_turn_3_0_v *)(from + (i + 3) * length + k);
+      scopt_turn_3_0_v b0 = scopt_turn_3_0_even(a0, a1), b1 = scopt_turn_3_0_odd(a0, a1);
+      scopt_turn_3_0_v b2 = scopt_turn_3_0_even(a2, a3), b3 = scopt_turn_3_0_odd(a2, a3);
+      scopt_turn_3_0_v c0 = scopt_turn_3_0_first(b0, b2), c2 = scopt_turn_3_0_last(b0, b2);
+      scopt_turn_3_0_v c1 = scopt_turn_3_0_first(b1, b3), c3 = scopt_turn_3_0_last(b1, b3);
+      *(scopt_turn_3_0_v *)(to + (k + 0) * 8 + i) = c0;
+      *(scopt_turn_3_0_v *)(to + (k + 1) * 8 + i) = c1;
+      *(scopt_turn_3_0_v *)(to + (k + 2) * 8 + i) = c2;
+      *(scopt_turn_3_0_v *)(to + (k + 3) * 8 + i) = c3;
+    }
+    for (; i < rows; i++)
+      for (long n = k; n < k + 4; n++)
+        to[n * 8 + i] = from[i * length + n];
+  }
 #endif
   for (; k < count; k++)
     for (long i = 0; i < rows; i++)
@@ -261,6 +373,13 @@ static void scopt_turn_3_0(long rows, long count, const double *restrict from, l
 typedef double scopt_turn_3_1_v __attribute__((vector_size(64), aligned(8), may_alias));
 #define scopt_turn_3_1_low(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define scopt_turn_3_1_high(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#elif defined(__AVX2__) && (defined(__clang__) || __GNUC__ >= 12)
+#define scopt_turn_3_1_short
+typedef double scopt_turn_3_1_v __attribute__((vector_size(32), aligned(8), may_alias));
+#define scopt_turn_3_1_even(a, b) __builtin_shufflevector(a, b, 0, 4, 2, 6)
+#define scopt_turn_3_1_odd(a, b) __builtin_shufflevector(a, b, 1, 5, 3, 7)
+#define scopt_turn_3_1_first(a, b) __builtin_shufflevector(a, b, 0, 1, 4, 5)
+#define scopt_turn_3_1_last(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
 #endif
 #if defined(__clang__)
 __attribute__((min_vector_width(512)))
@@ -304,6 +423,27 @@ static void scopt_turn_3_1(long rows, long count, double *restrict to, long leng
     }
     for (; k < count; k++)
       for (long n = i; n < i + 8; n++)
+        to[n * length + k] = from[k * 8 + n];
+  }
+#elif defined(scopt_turn_3_1_short)
+  for (; i + 4 <= rows; i += 4) {
+    long k = 0;
+    for (; k + 4 <= count; k += 4) {
+      scopt_turn_3_1_v a0 = *(const scopt_turn_3_1_v *)(from + (k + 0) * 8 + i);
+      scopt_turn_3_1_v a1 = *(const scopt_turn_3_1_v *)(from + (k + 1) * 8 + i);
+      scopt_turn_3_1_v a2 = *(const scopt_turn_3_1_v *)(from + (k + 2) * 8 + i);
+      scopt_turn_3_1_v a3 = *(const scopt_turn_3_1_v *)(from + (k + 3) * 8 + i);
+      scopt_turn_3_1_v b0 = scopt_turn_3_1_even(a0, a1), b1 = scopt_turn_3_1_odd(a0, a1);
+      scopt_turn_3_1_v b2 = scopt_turn_3_1_even(a2, a3), b3 = scopt_turn_3_1_odd(a2, a3);
+      scopt_turn_3_1_v c0 = scopt_turn_3_1_first(b0, b2), c2 = scopt_turn_3_1_last(b0, b2);
+      scopt_turn_3_1_v c1 = scopt_turn_3_1_first(b1, b3), c3 = scopt_turn_3_1_last(b1, b3);
+      *(scopt_turn_3_1_v *)(to + (i + 0) * length + k) = c0;
+      *(scopt_turn_3_1_v *)(to + (i + 1) * length + k) = c1;
+      *(scopt_turn_3_1_v *)(to + (i + 2) * length + k) = c2;
+      *(scopt_turn_3_1_v *)(to + (i + 3) * length + k) = c3;
+    }
+    for (; k < count; k++)
+      for (long n = i; n < i + 4; n++)
         to[n * length + k] = from[k * 8 + n];
   }
 #endif

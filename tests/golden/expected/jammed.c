@@ -37,6 +37,13 @@ static inline int scopt_threads(void) { return 1; }
 typedef double scopt_sums_0_0_v __attribute__((vector_size(64), aligned(8), may_alias));
 #define scopt_sums_0_0_low(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define scopt_sums_0_0_high(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#elif defined(__AVX2__) && (defined(__clang__) || __GNUC__ >= 12)
+#define scopt_sums_0_0_short
+typedef double scopt_sums_0_0_v __attribute__((vector_size(32), aligned(8), may_alias));
+#define scopt_sums_0_0_even(a, b) __builtin_shufflevector(a, b, 0, 4, 2, 6)
+#define scopt_sums_0_0_odd(a, b) __builtin_shufflevector(a, b, 1, 5, 3, 7)
+#define scopt_sums_0_0_first(a, b) __builtin_shufflevector(a, b, 0, 1, 4, 5)
+#define scopt_sums_0_0_last(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
 #endif
 #if defined(__clang__)
 __attribute__((min_vector_width(512)))
@@ -88,6 +95,45 @@ static void scopt_sums_0_0(long count, const double *row0_0, const double *row0_
     }
   }
   *(scopt_sums_0_0_v *)(own0 + 0) = own0_0;
+#elif defined(scopt_sums_0_0_short)
+  scopt_sums_0_0_v own0_0 = *(const scopt_sums_0_0_v *)(own0 + 0);
+  scopt_sums_0_0_v own0_1 = *(const scopt_sums_0_0_v *)(own0 + 4);
+  for (; k + 4 <= count; k += 4) {
+    __builtin_prefetch(row0_0 + (row0_1 - row0_0 == count && count < 512 ? 8 * (count + k) + 0 : k));
+    __builtin_prefetch(row0_0 + (row0_1 - row0_0 == count && count < 512 ? 8 * (count + k) + 8 : k));
+    __builtin_prefetch(row0_0 + (row0_1 - row0_0 == count && count < 512 ? 8 * (count + k) + 16 : k));
+    __builtin_prefetch(row0_0 + (row0_1 - row0_0 == count && count < 512 ? 8 * (count + k) + 24 : k));
+    {
+      scopt_sums_0_0_v r0a0 = *(const scopt_sums_0_0_v *)(row0_0 + k);
+      scopt_sums_0_0_v r0a1 = *(const scopt_sums_0_0_v *)(row0_1 + k);
+      scopt_sums_0_0_v r0a2 = *(const scopt_sums_0_0_v *)(row0_2 + k);
+      scopt_sums_0_0_v r0a3 = *(const scopt_sums_0_0_v *)(row0_3 + k);
+      scopt_sums_0_0_v r0b0 = scopt_sums_0_0_even(r0a0, r0a1), r0b1 = scopt_sums_0_0_odd(r0a0, r0a1);
+      scopt_sums_0_0_v r0b2 = scopt_sums_0_0_even(r0a2, r0a3), r0b3 = scopt_sums_0_0_odd(r0a2, r0a3);
+      scopt_sums_0_0_v r0c0 = scopt_sums_0_0_first(r0b0, r0b2), r0c2 = scopt_sums_0_0_last(r0b0, r0b2);
+      scopt_sums_0_0_v r0c1 = scopt_sums_0_0_first(r0b1, r0b3), r0c3 = scopt_sums_0_0_last(r0b1, r0b3);
+      own0_0 += r0c0 * common0[k + 0];
+      own0_0 += r0c1 * common0[k + 1];
+      own0_0 += r0c2 * common0[k + 2];
+      own0_0 += r0c3 * common0[k + 3];
+    }
+    {
+      scopt_sums_0_0_v r0a0 = *(const scopt_sums_0_0_v *)(row0_4 + k);
+      scopt_sums_0_0_v r0a1 = *(const scopt_sums_0_0_v *)(row0_5 + k);
+      scopt_sums_0_0_v r0a2 = *(const scopt_sums_0_0_v *)(row0_6 + k);
+      scopt_sums_0_0_v r0a3 = *(const scopt_sums_0_0_v *)(row0_7 + k);
+      scopt_sums_0_0_v r0b0 = scopt_sums_0_0_even(r0a0, r0a1), r0b1 = scopt_sums_0_0_odd(r0a0, r0a1);
+      scopt_sums_0_0_v r0b2 = scopt_sums_0_0_even(r0a2, r0a3), r0b3 = scopt_sums_0_0_odd(r0a2, r0a3);
+      scopt_sums_0_0_v r0c0 = scopt_sums_0_0_first(r0b0, r0b2), r0c2 = scopt_sums_0_0_last(r0b0, r0b2);
+      scopt_sums_0_0_v r0c1 = scopt_sums_0_0_first(r0b1, r0b3), r0c3 = scopt_sums_0_0_last(r0b1, r0b3);
+      own0_1 += r0c0 * common0[k + 0];
+      own0_1 += r0c1 * common0[k + 1];
+      own0_1 += r0c2 * common0[k + 2];
+      own0_1 += r0c3 * common0[k + 3];
+    }
+  }
+  *(scopt_sums_0_0_v *)(own0 + 0) = own0_0;
+  *(scopt_sums_0_0_v *)(own0 + 4) = own0_1;
 #endif
   double own0_at0 = own0[0], own0_at1 = own0[1], own0_at2 = own0[2], own0_at3 = own0[3], own0_at4 = own0[4], own0_at5 = own0[5], own0_at6 = own0[6], own0_at7 = own0[7];
   for (; k < count; k++) {
