@@ -70,12 +70,14 @@ def _extracted(
 ) -> tuple[Scop, Mapping[str, Refusal]]:
     """by_rows: all loops go through rows."""
     known = universe_params()
-    walk = _walk(tu, region, {}, by_rows)
+    names = read_names(tu, region, by_rows=by_rows)
+    _refuse_types(names)
+    walk = _walk(names, {})
     tree = walk.tree(known)
     shapes, holds = _flat_arrays(walk)
     if shapes:
         known, first = holds, walk.affine.parameters
-        walk = _walk(tu, region, shapes, by_rows)
+        walk = _walk(names, shapes)
         tree = walk.tree(known)
         # Loops that are executed as a whole now may have bounds that rows depend on.
         for k in range(known.dim(isl.dim_type.param)):
@@ -86,11 +88,11 @@ def _extracted(
     return ScopParts(walk, name, known, assume_apart).scop(tree), {**walk.obstacles, **walk.stages}
 
 
-def _walk(tu: TranslationUnit, region: Region, shapes: Mapping[str, RowShape], by_rows: bool) -> RegionWalk:
-    names = read_names(tu, region, by_rows=by_rows)
-    _refuse_types(names)
-    affine = AffineNames(names)
-    return RegionWalk(names, affine, RegionArrays(names, affine, shapes))
+def _walk(names: RegionNames, shapes: Mapping[str, RowShape]) -> RegionWalk:
+    """names: stay as they are; a walk adds the arrays that it finds in structures to names of its own."""
+    own = replace(names, symbols={**names.symbols})
+    affine = AffineNames(own)
+    return RegionWalk(own, affine, RegionArrays(own, affine, shapes))
 
 
 def _refuse_types(names: RegionNames) -> None:

@@ -58,9 +58,7 @@ def _is_loop(line: str) -> bool:
 def _presumed_line(raw: RawSource, offset: int, file: str) -> int:
     """The number that the compiler gives to the line which an offset lies in: the physical one, unless the file says
     otherwise before it."""
-    own = [
-        token for token in raw.tokens if token.kind == "directive" and token.start < offset and is_line_directive(token)
-    ]
+    own = [token for token in raw.tokens if token.start < offset and is_line_directive(token)]
     # An offset at the very end, after the last newline, is the line that would come next.
     line = raw.line(offset) + (offset == len(raw.text) and raw.text.endswith("\n"))
     if not own:

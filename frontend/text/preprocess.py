@@ -48,7 +48,7 @@ def _without_line_directives(raw: RawSource) -> bytes:
     """The source with its own ``#line`` directives blanked: places are those of the file itself."""
     text = raw.text
     for token in raw.tokens:
-        if token.kind == "directive" and is_line_directive(token):
+        if is_line_directive(token):
             text = text[: token.start] + re.sub(r"[^\r\n]", " ", token.text) + text[token.end :]
     return text.encode("latin-1")
 

@@ -19,7 +19,7 @@ def region_macros(plain: Preprocessed, unmarked: Sequence[tuple[int, int]]) -> I
     # A name that is left after expansion also names something else: in the tree the two could not be told apart.
     left = frozenset(re.findall(r"[\w$]+", plain.text))
     # Where the file has #line directives of its own, these expand to what the copy given to the compiler doesn't have.
-    moved = any(t.kind == "directive" and is_line_directive(t) for t in raw.tokens)
+    moved = any(map(is_line_directive, raw.tokens))
     unstable = {"__COUNTER__", "__DATE__", "__TIME__", "__TIMESTAMP__"} | ({"__LINE__", "__FILE__"} if moved else set())
 
     def with_macros(region: RegionMacros, *, keep: bool) -> RegionMacros:

@@ -117,7 +117,9 @@ def directive_words(directive: str) -> list[str]:
 
 
 def is_line_directive(token: RawToken) -> bool:
-    """Whether a raw directive says which line this is: ``#line 3``, or ``# 3``."""
+    """Whether a raw token is a directive that says which line this is: ``#line 3``, or ``# 3``."""
+    if token.kind != "directive":
+        return False
     words = directive_words(token.text)
     return bool(words) and (words[0] == "line" or words[0].isdigit())
 

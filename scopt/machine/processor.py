@@ -6,10 +6,11 @@ The default is fixed, so that output doesn't depend on the host that scopt runs 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import isfinite
 
 from msgspec import Struct
-from msgspec.structs import fields
+from msgspec.structs import FieldInfo, fields
 
 # Nothing that is counted here is larger; it keeps sums of products of sizes far from any trouble.
 LARGEST = 1 << 50
@@ -97,9 +98,15 @@ class Machine(Struct, frozen=True):
         return max(self.vector_bytes // element, 1)
 
 
+@lru_cache
+def _fields(kind: type[Machine | Cache]) -> tuple[FieldInfo, ...]:
+    """Those of a kind of values: finding out their types takes longer than all checks."""
+    return fields(kind)
+
+
 def _check_values(owner: Machine | Cache, prefix: str = "") -> None:
     """All fields that are numbers, of the types that they are annotated with."""
-    for field in fields(owner):
+    for field in _fields(type(owner)):
         value = getattr(owner, field.name)
         name = f"{prefix}{field.name}"
         if field.type is int and (not isinstance(value, int) or isinstance(value, bool)):

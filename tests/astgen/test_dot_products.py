@@ -8,8 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 SUM = "for (i = 0; i < n; i++) { s = 0; for (j = 0; j < m; j++) s += %s; r[i] = s; }"
 TAPS = "x[i + j] * y[j]"

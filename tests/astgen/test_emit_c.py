@@ -16,7 +16,6 @@ from scopt.ir import expr as ex
 from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, If, LoopMark, LoopNest, Mod, Name
 from scopt.ir.scop import Array, Scop
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.astgen.scops import (
     DOUBLE,
     INT,
@@ -33,7 +32,7 @@ from tests.astgen.scops import (
     trace,
 )
 from tests.conftest import RunC
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARALLEL, SIMD = LoopMark(parallel=True), LoopMark(simd=True)
 GEMM = S("S0[i, j, k] : 0 <= i < n and 0 <= j < n and 0 <= k < n", "C[i][j] += A[i][k] * B[k][j];")

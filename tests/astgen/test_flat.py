@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 
 def test_equal_subscripts_without_an_iterator() -> None:

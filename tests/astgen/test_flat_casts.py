@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 PARAMS = "unsigned long n, unsigned u, int m, double *restrict x, double *restrict y"
 

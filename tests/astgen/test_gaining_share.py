@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from scopt.tell.results import Result
+from tests.sources import optimize
 
 CLEARED = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i][j] = 0;"
 CHAINED = """for (int t = 0; t < m; t++) for (int i = 1; i < n; i++) for (int j = 1; j < n; j++)

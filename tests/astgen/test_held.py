@@ -14,8 +14,7 @@ from scopt.ir.nest import Block, Call, Const, Expr, For, Held, Hold, If, LoopMar
 from scopt.ir.nest_walks import items, map_block
 from scopt.ir.scop import Scop
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import scop_of
+from tests.sources import optimize, scop_of
 
 ROW, J, N = Name("i"), Name("j"), Name("n")
 LAST = Sum(((1, N),), -1)

@@ -8,10 +8,9 @@ import re
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.conftest import RunC
 from tests.fuzz.harness import in_one_form, without_thresholds
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, double x[n][3], double c[7][3], int to[n], double best[n], double far[n], int *out"
 NEAREST = """for (i = 0; i < n; i++) {

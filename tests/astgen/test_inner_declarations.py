@@ -7,8 +7,7 @@ import pytest
 from scopt.astgen.emit.inner_declarations import copied_names, inner_declarations
 from scopt.ir.nest import Block, Call, Const, For, LoopMark, LoopNest, Name
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, double *restrict x, double *restrict y, double *restrict z, double a[restrict n][n]"
 

@@ -15,9 +15,8 @@ from scopt.diagnostics import InternalError
 from scopt.ir.nest import For, LoopNest
 from scopt.ir.nest_walks import Item, map_block
 from scopt.ir.scop import Statement
-from scopt.pipeline import optimize
 from tests.check.planted import program_of
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 PARAMS = (
     "int n, const unsigned short a[restrict 900][900], const unsigned short b[restrict 900][900], "

@@ -9,8 +9,7 @@ from scopt.astgen.emit.loop_hints import HINT, KEPT, NOT_UNROLLED, UNROLLED, lea
 from scopt.ir.expr import plus
 from scopt.ir.nest import Block, Call, Const, For, LoopMark, LoopNest, Name
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, int *restrict a, int *restrict b, unsigned *restrict u, double *restrict x, int c[1000]"
 

@@ -10,7 +10,7 @@ import pytest
 from scopt.check.functions.definitions import check_functions
 from scopt.diagnostics import InternalError, Location
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 SOURCE = """#include <math.h>
 {include}

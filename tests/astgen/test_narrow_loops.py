@@ -14,11 +14,10 @@ from scopt.diagnostics import InternalError
 from scopt.ir.nest import For, Narrow
 from scopt.ir.nest_walks import Item, map_block
 from scopt.options import Options
-from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
 from scopt.scheduler.passes.band_passes import apply_passes
 from tests.conftest import RunC
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, int m, int g, unsigned char *a, unsigned char *b, short *c, int *e, int w[4], signed char v[4]"
 WINDOW = "for (i = 0; i < n; i++) { t = 8; for (k = 0; k < 3; k++) t += w[k] * a[i + k]; t = t / 16; b[i] = t; }"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 STEP = (
     "for (i = 1; i < n - 1; i++) for (j = 1; j < m - 1; j++) y[i][j] = (x[i][j - 1] + x[i][j + 1] + x[i - 1][j]) * w;"

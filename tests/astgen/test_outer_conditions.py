@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from scopt.astgen.passes.outer_conditions import in_two_forms, with_conditions_outside
 from scopt.ir.nest import Block, Call, Compare, Const, For, If, LoopMark, LoopNest, Name
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.fuzz.harness import in_one_form, without_thresholds
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, unsigned x[128][n], unsigned w[128], unsigned o[n]"
 # Rounds of a recurrence in each column: the first sixteen, and those that go on from them.

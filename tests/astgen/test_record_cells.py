@@ -10,11 +10,10 @@ from scopt.astgen.passes.record_cells import records
 from scopt.ir.expr import weighted
 from scopt.ir.nest import Const, Name
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.check.planted import program_of, refused, with_body
 from tests.conftest import RunC
 from tests.fuzz.harness import in_one_form, without_thresholds
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 I = Name("i")  # noqa: E741
 PARAMS = "int n, unsigned char *a, unsigned char *b, float *v, float (*w)[4]"

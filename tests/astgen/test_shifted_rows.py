@@ -7,8 +7,7 @@ import re
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 PARAMS = "int n, int m, float x[40][900], float y[40][700], int delay[40][40]"
 BEAMS = "for (i = 0; i < n; i++) for (k = 0; k < m; k++) for (j = 0; j < 512; j++) y[i][j] += x[k][j + delay[i][k]];"

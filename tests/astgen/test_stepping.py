@@ -7,8 +7,7 @@ import pytest
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.ir.nest import Block, Call, Const, For, LoopMark, LoopNest, Name, Reduction
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 SCOP = scop_of("for (i = 0; i < n; i++) x[i] = 0;")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.conftest import RunC
+from tests.sources import optimize
 
 PROGRAM = """#include <stdio.h>
 #include <math.h>

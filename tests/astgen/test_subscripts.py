@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 SOURCE = """#include <stddef.h>
 void lags(const float *restrict x, float *restrict r, size_t m) {

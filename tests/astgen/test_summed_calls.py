@@ -18,11 +18,10 @@ from scopt.diagnostics import InternalError
 from scopt.ir.scop import Dependences
 from scopt.ir.walks import walk, with_nodes
 from scopt.options import Options
-from scopt.pipeline import optimize
 from scopt.poly.isl_utils import OUT
 from tests.check.definitions import TYPES, checked, expression
 from tests.check.planted import check, program_of, with_body
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 PARAMS = "int n, int m, double A[3000][2000], double B[3000][2000], double x[2000], double y[3000], double w[2000]"
 SUM = "for (i = 0; i < n; i++) { s = 0; for (j = 0; j < m; j++) s += A[i][j] * x[j]; y[i] = s; }"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import cycle
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.conftest import RunC
+from tests.sources import optimize
 
 HEAD = "int n, int m, int l, T a[n][l], T b[n][l], const T *x, T *y, T *z"
 BODIES = (

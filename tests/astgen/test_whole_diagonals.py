@@ -15,8 +15,7 @@ from scopt.ir.expr import add, compare, conjunction, maximum, minimum, plus, sub
 from scopt.ir.nest import Block, Call, Condition, Const, For, Held, Hold, If, LoopMark, LoopNest, Name
 from scopt.ir.scop import Scop
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import scop_of
+from tests.sources import optimize, scop_of
 
 ROW, JS, N = Name("i"), Name("js"), Name("n")
 LAST = plus(N, -1)

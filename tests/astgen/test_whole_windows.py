@@ -7,7 +7,7 @@ from collections.abc import Callable
 from scopt.astgen.passes.whole_windows import with_whole_windows
 from scopt.ir.nest import Block, Call, Const, For, If, LoopMark, LoopNest, Max, Min, Name, Sum
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 X, Q, R = Name("x"), Name("q"), Name("r")
 BODY = Block((Call("S", (X, Q, R)),))

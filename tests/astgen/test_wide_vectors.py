@@ -6,9 +6,8 @@ import pytest
 
 from scopt.astgen.emit.loop_hints import for_both, is_for_both, without_hints
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.conftest import RunC
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 PARAMS = "int n, int m, unsigned char *a, unsigned char *b, short *c, float *x, float *y, int *e, double z[40]"
 HEAVY = "y[i] = ((((((x[i] * 3 + 1) * x[i] + 2) * x[i] + 3) * x[i] + 4) * x[i]) + 5) * x[i];"

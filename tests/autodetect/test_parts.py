@@ -6,8 +6,8 @@ import pytest
 
 from scopt.command.outcome import outcome_of
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.conftest import RunC
+from tests.sources import optimize
 
 SWAPPED = """\
 void heat(int n, int steps, double *a, double *b) {

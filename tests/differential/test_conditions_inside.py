@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 KERNELS = {
     "mask": "if (w[i] > 0) for (int j = 0; j < n; j++) a[i][j] = 2 * a[i][j] + 1;",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 SOURCE = """\
 #include <stdio.h>

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.conftest import RunC
+from tests.sources import optimize
 
 STEP = "for (int i = 1; i < N; i++) b[i] = 0.5 * a[i] + a[i - 1];"
 ROWS = "b[0] = k; for (int i = 1; i < N; i++) b[i] = (b[i - 1] < a[i] ? b[i - 1] : a[i]) + (a[i - 1] > i % 4);"

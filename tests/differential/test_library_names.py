@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 # Lines that carry values inwards and back: they run in strips, with memory for each thread and for all of them.
 PROGRAM = """\

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from scopt.tell.results import Result
+from tests.sources import optimize
 
 HEAD = r"""
 #ifndef N

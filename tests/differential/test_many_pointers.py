@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 COUNT = 9
 PARAMS = ", ".join(f"double *f{k}, double *g{k}" for k in range(COUNT))

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.conftest import RunC
+from tests.sources import optimize
 
 HEAD = """#include <stdio.h>
 typedef struct { unsigned char r, g, b; } rgb;

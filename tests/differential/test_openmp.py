@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.conftest import RunC
 from tests.fuzz.harness import without_thresholds
+from tests.sources import optimize
 
 BEFORE = """#include <stdio.h>
 #include <stdlib.h>

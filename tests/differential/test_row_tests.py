@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 # Where rows lie: one block, memory of their own, turned and mixed blocks, and with cells in common.
 LAYOUTS = {

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from scopt.machine import Machine
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.conftest import RunC
+from tests.sources import optimize
 
 # little work is enough for threads
 SOON = replace(Machine(), fork_nanoseconds=1)

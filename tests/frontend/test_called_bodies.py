@@ -10,8 +10,7 @@ from scopt.frontend.normalize.called_bodies import with_called_bodies
 from scopt.frontend.region.parse import parse
 from scopt.frontend.syntax.symbols import scope_at
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import PARAMS, source_of
+from tests.sources import PARAMS, optimize, source_of
 
 PROGRAM = r"""
 #include <stdio.h>

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 LOOPS = "for (int z = 0; z < l; z++) for (int y = 0; y < m; y++) for (int x = 0; x < n; x++)"
 CELL = "int c = x + y * n + z * n * m;"

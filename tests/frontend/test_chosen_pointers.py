@@ -8,8 +8,7 @@ import pytest
 
 from scopt.diagnostics import Refusal
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import scop_of
+from tests.sources import optimize, scop_of
 
 PARAMS = "int n, int m, double *a, double *b, double *c, const int *flag, double **rows"
 SOURCE = """#include <stdio.h>

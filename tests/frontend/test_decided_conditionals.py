@@ -4,7 +4,7 @@ import pytest
 
 from scopt.frontend.text.decided_conditionals import with_decided_conditionals
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 SOURCE = b"""\
 #ifdef LONG

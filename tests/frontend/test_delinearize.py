@@ -6,10 +6,10 @@ import islpy as isl
 import pytest
 
 from scopt.diagnostics import Refusal
+from scopt.frontend import extract
 from scopt.ir.scop import Scop
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, int m, unsigned u, unsigned long z, long l, double *a, double *b, double M[20][30]"
 
@@ -302,3 +302,16 @@ def test_bounds_of_loops_that_are_executed_as_a_whole_are_parameters_of_rows() -
     made = scop_of(body, params="unsigned short n, long m, long l, double *a, unsigned char q")
     assert guard(made).is_subset(isl.Set("[m, l] -> { : m + 2 <= l }"))
     assert {parameter.name for parameter in made.parameters} == {"n", "m", "l"}
+
+
+def test_names_are_given_once_where_a_region_is_read_again_with_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    given, read_names = [], extract.read_names
+
+    def noted(*arguments: object, **options: object) -> object:
+        given.append(arguments)
+        return read_names(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(extract, "read_names", noted)
+    made = scop("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i * m + j] = b[j];")
+    assert made.arrays["a"].rank == 2
+    assert len(given) == 1

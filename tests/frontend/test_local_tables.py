@@ -8,8 +8,7 @@ import pytest
 
 from scopt.diagnostics import Refusal
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import scop_of
+from tests.sources import optimize, scop_of
 
 SOURCE = """#include <stdio.h>
 struct tap { int at; float by; };

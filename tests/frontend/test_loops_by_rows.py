@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 SOURCE = """#include <stdio.h>
 void mean(int n, int h, int w, const float *restrict src, float *restrict acc, float *restrict dst) {

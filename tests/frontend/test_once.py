@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.conftest import RunC
 from tests.fuzz.harness import without_thresholds
-from tests.sources import scop_of
+from tests.sources import optimize, scop_of
 
 MACROS = """
 #define ADD(s, a, b) do { (s) += (a) * (b); } while (0)

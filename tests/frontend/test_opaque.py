@@ -9,8 +9,7 @@ from scopt.diagnostics import Refusal
 from scopt.frontend.region.autodetect import detect
 from scopt.frontend.region.parse import parse
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, int m, double A[100][100], double *restrict x, double *restrict y, int *restrict idx"
 

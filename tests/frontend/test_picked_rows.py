@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.conftest import RunC
 from tests.fuzz.harness import without_thresholds
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, int m, int pick[n], int other[m], float table[], float rows[9][40], float out[n]"
 SUMS = """for (i = 0; i < n; i++) { const float *row = %s; float sum = 0;

@@ -11,7 +11,7 @@ from scopt.frontend.syntax.pointees import Pointees
 from scopt.frontend.syntax.stored_pointers import stored_pointers
 from scopt.frontend.syntax.unit import TranslationUnit
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 BEFORE = """#include <stdlib.h>
 static double *u, *v; double *w; static double A[9], B[9][9]; static double *kept, *stepped;

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import scop_of
+from tests.sources import optimize, scop_of
 
 BEFORE = """typedef struct { double x, y; } vec;
 typedef struct { vec p; int k; } gap;

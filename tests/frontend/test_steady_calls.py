@@ -7,9 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.fuzz.harness import without_thresholds
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, int m, double A[99][99], double x[99], double y[99], float z[99]"
 

@@ -6,9 +6,8 @@ import pytest
 
 from scopt import ir
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.conftest import RunC
-from tests.sources import scop_of
+from tests.sources import optimize, scop_of
 
 PARAMS = "int n, double A[99][99], double B[99][99], double x[99], double y[99], double *restrict total"
 

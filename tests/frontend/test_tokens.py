@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from scopt.frontend.text.tokens import directive_words, scan
+from scopt.frontend.text.tokens import directive_words, is_line_directive, scan
 
 
 def texts(source: bytes) -> list[tuple[str, str]]:
@@ -78,3 +78,8 @@ def test_any_bytes_are_cut_without_loss(source: bytes) -> None:
         between = raw.text[position : token.start]
         assert not between.replace("\\\n", "").replace("\\\r\n", "").strip(" \t\n\r\f\v")
         position = token.end
+
+
+def test_numbers_and_names_say_no_line() -> None:
+    tokens = scan(b"line = 3;\n# 7\n#line 5\n#pragma line\n").tokens
+    assert [token.text for token in tokens if is_line_directive(token)] == ["# 7", "#line 5"]

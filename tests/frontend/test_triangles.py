@@ -8,8 +8,7 @@ import pytest
 from scopt.ir.divisible_sums import always_divides
 from scopt.ir.scop import Scop
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import scop_of
+from tests.sources import optimize, scop_of
 
 PARAMS = "int n, int m, unsigned u, unsigned long z, double *a, double *b"
 LOWER = "for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++)"

@@ -8,7 +8,7 @@ from scopt.frontend.region.parse import parse
 from scopt.frontend.region.regions import find_autodetected
 from scopt.frontend.syntax.whole_arrays import whole_array
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 BEFORE = """#define N 4000
 #define M 4000

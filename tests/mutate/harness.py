@@ -14,6 +14,7 @@ import resource
 import signal
 import traceback
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, TypeVar
@@ -130,12 +131,15 @@ class _Watch(Struct, Watch, eq=False):
         attempt = self.current + early
         if (self.plan is not None and attempt != self.attempt) or self.pipe >= 0:
             return made
+        if self.plan is not None and step not in self.plan:
+            self.shown = self.shown.after(made)
+            return made
         faults = list(mutations(made, self.shown))
         self.shown = self.shown.after(made)
         if self.plan is None:
             self.kinds[attempt, step] = tuple((one.kind, one.near) for one in faults)
             return made
-        for number in self.plan.get(step, ()):
+        for number in self.plan[step]:
             receiving, sending = os.pipe()
             child = os.fork()
             if not child:
@@ -168,8 +172,9 @@ def _tree(made: Any) -> str:
     return ""
 
 
+@cache
 def scop_of(source: Source) -> Scop:
-    """What is scheduled."""
+    """What is scheduled; it is asked for again with each plan of faults."""
     found: list[Scop] = []
 
     class First(Watch):

@@ -20,7 +20,7 @@ from scopt.scheduler.base import ScheduleResult
 from scopt.scheduler.passes.band_passes import passes
 from scopt.scheduler.passes.expansion import Expansion
 from tests.mutate.made import buffered_edits, lowered_edits
-from tests.mutate.nests import heads, nest_edits
+from tests.mutate.nests import Sought, heads, nest_edits
 from tests.mutate.rewritten import expansion_edits
 from tests.mutate.texts import text_edits
 from tests.mutate.trees import result_edits, schedule_edits
@@ -114,10 +114,11 @@ def planted(kind: str, place: str, made: Any, near: bool = True) -> Mutation:
 
 
 def _in_nest(scop: Scop, nest: LoopNest, before: LoopNest | None) -> Iterator[tuple[str, str, LoopNest, bool]]:
-    old = set(heads(before.body)) if before is not None else set()
-    own = set(heads(nest.body))
+    old = frozenset(heads(before.body)) if before is not None else frozenset()
+    fresh = Sought(frozenset(heads(nest.body)) - old)
+    fresh.remember(nest.body)
     seen = {nest}
     for kind, place, changed in nest_edits(scop, nest):
         if changed not in seen:
             seen.add(changed)
-            yield kind, place, changed, bool(own.difference(heads(changed.body)) - old)
+            yield kind, place, changed, not fresh.all_in(changed.body)

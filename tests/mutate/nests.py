@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt.ir.expr import TRUE, conjunction, disjunction, maximum, minimum, names, negate, plus, substitute, weighted
@@ -32,7 +32,7 @@ from scopt.ir.nest import (
     Sum,
     Threads,
 )
-from scopt.ir.nest_walks import Item, calls
+from scopt.ir.nest_walks import Item, calls, children, items as items_of
 from scopt.ir.scop import Scop
 
 # What is planted, where, and what it makes.
@@ -50,20 +50,49 @@ def nest_edits(scop: Scop, nest: LoopNest) -> Iterator[tuple[str, str, LoopNest]
 
 def heads(block: Block) -> Iterator[tuple[object, ...]]:
     """What the items of a block say themselves, without what they contain."""
-    for item in block.items:
-        match item:
-            case For():
-                yield ("for", replace(item, body=Block(())))
-                yield from heads(item.body)
-            case If():
-                yield ("if", item.condition)
-                yield from heads(item.then)
-                yield from heads(item.otherwise or Block(()))
-            case Hold():
-                yield ("hold", item.cells)
-                yield from heads(item.body)
-            case Call():
-                yield ("call", item)
+    for item in items_of(block):
+        yield _head(item)
+
+
+def _head(item: Item) -> tuple[object, ...]:
+    match item:
+        case For():
+            return ("for", replace(item, body=Block(())))
+        case If():
+            return ("if", item.condition)
+        case Hold():
+            return ("hold", item.cells)
+        case Call():
+            return ("call", item)
+
+
+class Sought(Struct, frozen=True, eq=False):
+    """Heads that are sought in a nest with many faults, one after the other. known: what the items of the nest without
+    faults contain of them, by identity: all but a few of the others' items are the same objects."""
+
+    heads: frozenset[tuple[object, ...]]
+    known: dict[int, frozenset[tuple[object, ...]]] = field(default_factory=dict)
+
+    def remember(self, block: Block) -> None:
+        """All items of the nest without faults, which has to stay."""
+        for item in reversed([*items_of(block)]):  # what is inside of an item first
+            self.known[id(item)] = self.within(item)
+
+    def all_in(self, block: Block) -> bool:
+        """Whether none is missing."""
+        return not self.heads or self.heads <= self.among(block)
+
+    def among(self, block: Block) -> frozenset[tuple[object, ...]]:
+        """Those that are in a block."""
+        return frozenset().union(*(self.within(item) for item in block.items))
+
+    def within(self, item: Item) -> frozenset[tuple[object, ...]]:
+        """Those that an item has, or what it contains."""
+        known = self.known.get(id(item))
+        if known is not None:
+            return known
+        own = frozenset((_head(item),)) & self.heads
+        return own.union(*(self.among(block) for block in children(item)))
 
 
 class _Editor(Struct, frozen=True):

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.fuzz.harness import without_thresholds
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 PARAMS = "int nt, int n, double u[n][n], double f[n][n]"
 RED_BLACK = """for (t = 0; t < nt; t++) for (int c = 0; c < 2; c++)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from scopt.scheduler.decisions.items import items_of
 from tests.conftest import RunC
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, double P[restrict n][4][4], double F[restrict 4][4], double x[restrict n][4]"
 ITEMS = """

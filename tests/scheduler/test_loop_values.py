@@ -6,10 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from scopt import optimize
 from scopt.machine.costs import LARGE_EXTENT
 from scopt.scheduler.decisions.loop_values import iterations, values_in_turn
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 # The scheduler skews all six loops, so that they are permutable. (Windows of so many cells aren't gathered.)
 SCATTER = """

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.fuzz.harness import without_thresholds
+from tests.sources import optimize
 
 SOURCE = """
 #include <stdio.h>

@@ -6,8 +6,7 @@ import pytest
 
 from scopt.machine import DEFAULT
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 PARAMS = "int n, double a[restrict 100000], double b[restrict 100000], double c[restrict 100000]"
 

@@ -7,9 +7,8 @@ import re
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.fuzz.harness import in_one_form
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 PARAMS = (
     "int n, int m, double x[3000][3000], double y[3000][3000], double z[3000][3000], double lo[3000], double u[3000],"

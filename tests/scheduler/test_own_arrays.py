@@ -9,13 +9,12 @@ from msgspec.structs import replace
 
 from scopt.machine import Machine
 from scopt.options import Options
-from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
 from scopt.rewritten_scop import rewriting_fault
 from scopt.scheduler.passes.expansion import Expansion
 from scopt.scheduler.passes.own_arrays import own_arrays
 from tests.conftest import RunC
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARAMS = (
     "int n, int m, unsigned char x[restrict 400][600], unsigned char c[restrict 3][600], "

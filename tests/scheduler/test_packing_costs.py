@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 SUMS = """for (i = 0; i < n; i++) for (j = 0; j < m; j++) { c[i][j] = 0;
   for (k = 0; k < l; k++) c[i][j] += a[i][k] * b[j][k]; }"""

@@ -7,8 +7,7 @@ import re
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 PARAMS = "int n, int m, double p[2000], double q[3000]"
 

@@ -8,11 +8,10 @@ from functools import cache
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
 from scopt.scheduler.passes.rolling_rows import rolled
 from tests.conftest import RunC
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, int m, int row[restrict n], int next[restrict n], int a[restrict m], int b[restrict n]"
 # edit distances, in one row

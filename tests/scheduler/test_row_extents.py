@@ -6,10 +6,9 @@ import islpy as isl
 
 from scopt.machine import Machine
 from scopt.options import Options
-from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
 from scopt.poly.row_extents import within_rows
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, int m, int l, float g[40][32][1024], float d[32][256], float x[41][32][256]"
 GATES = """

@@ -7,11 +7,10 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.options import Options
-from scopt.pipeline import optimize
 from scopt.rewritten_scop import dependences_of, extrema_scops, rewriting_fault, tables_fault
 from scopt.scheduler.passes.row_extrema import with_row_extrema
 from tests.conftest import RunC
-from tests.sources import scop_of
+from tests.sources import optimize, scop_of
 
 BEFORE = "double most, low; float few;"
 LOOPS = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) "

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.conftest import RunC
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 PARAMS = "int n, int m, float y[2 * n + 4][2 * m + 4], float a[n][m], float w[4][4]"
 WINDOW = (

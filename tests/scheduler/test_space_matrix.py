@@ -13,7 +13,6 @@ from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
 from scopt.options import Options, Walk
-from scopt.pipeline import optimize
 from scopt.poly import trees
 from scopt.poly.generators import Row
 from scopt.poly.isl_utils import maps_of, union_of_maps
@@ -35,7 +34,7 @@ from tests.scheduler.spaces import (
     pairs_of,
     snippet,
 )
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 KERNELS = ("gemm", "atax", "trisolv", "jacobi-1d", "lu", "cholesky", "gesummv", "seidel-2d")
 

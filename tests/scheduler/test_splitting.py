@@ -11,12 +11,11 @@ from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopMark
 from scopt.ir.scop import Scop
 from scopt.options import Options
-from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
 from scopt.poly.legality import check_marks, check_order
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.passes.band_passes import apply_passes
-from tests.sources import scop_of
+from tests.sources import optimize, scop_of
 
 PATHS = """for (k = 0; k < n; k++) for (i = 0; i < n; i++) for (j = 0; j < n; j++)
   A[i][j] = A[i][j] < A[i][k] + A[k][j] ? A[i][j] : A[i][k] + A[k][j];"""

@@ -8,9 +8,8 @@ import islpy as isl
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from scopt.scheduler.passes.staging import copied
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 SIZES = "int n, int m, float a[4000][4000], float b[4000][4000], float c[4000][4000], float d[4000][4000]"
 FIRST = "for (i = 0; i < n; i++) for (j = 1; j < m - 1; j++) b[i][j] = a[i][j - 1] + a[i][j + 1];"

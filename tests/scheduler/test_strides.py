@@ -12,13 +12,12 @@ from scopt.diagnostics import Location
 from scopt.ir.scop import Access, Array, CType
 from scopt.machine.costs import MOST_STEP
 from scopt.options import Options
-from scopt.pipeline import optimize
 from scopt.poly.data_moves import data_moves
 from scopt.poly.linear import subscript_moves
 from scopt.scheduler.locality.row_steps import in_rows, is_step, is_table
 from scopt.scheduler.locality.same_band import of_same_band
 from scopt.scheduler.locality.strides import _Move, _offsets, linear_schedule, strides
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 
 @pytest.mark.parametrize(

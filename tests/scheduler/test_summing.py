@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.conftest import RunC
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 CONVOLUTION = """for (i = 0; i < n; i++) for (j = 0; j < n; j++) for (int o = 0; o < m; o++) {
   float v = h[o];

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scopt import optimize
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 # All splits of all intervals, with all rules: a cell takes long.
 SPLITS = """

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
-from tests.sources import source_of
+from tests.sources import optimize, source_of
 
 PARAMS = "int n, int m, int o[n][m], unsigned char a[n + 16][m + 16], unsigned char b[16][16], double *x"
 # The order of a sum in a scalar; what stands before and behind it runs once.

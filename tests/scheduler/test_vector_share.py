@@ -8,12 +8,11 @@ from collections.abc import Callable
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
 from scopt.scheduler.passes.band_passes import apply_passes
 from scopt.scheduler.passes.vector_share import vector_share
 from tests.fuzz.harness import without_thresholds
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, int m, double A[100][100], double B[100][100], double V[100][100]"
 # Two sweeps in time: fused and skewed, a scalar a cell keeps the loops from being vector loops.

@@ -10,13 +10,12 @@ from msgspec.structs import replace
 
 from scopt.machine import Machine
 from scopt.options import Options
-from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import IN, PARAM, maps_of
 from scopt.rewritten_scop import rewriting_fault, work_rows_scop
 from scopt.scheduler.passes.work_arrays import own_work, reused
 from tests.conftest import RunC
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, int m, double u[restrict n][m], double cp[restrict n], double dp[restrict n], double b[restrict n]"
 # little work is enough

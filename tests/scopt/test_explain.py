@@ -9,13 +9,12 @@ import pytest
 from msgspec.structs import replace
 
 from scopt.options import Options
-from scopt.pipeline import optimize
 from scopt.poly.dependences import dependences
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.passes.band_passes import apply_passes
 from scopt.tell.explain import explain
 from scopt.tell.wording import distance_text, domain_text, function_text
-from tests.sources import scop_of, source_of
+from tests.sources import optimize, scop_of, source_of
 
 GEMM = """for (i = 0; i < n; i++)
   for (j = 0; j < n; j++) {

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from scopt.options import Options
-from scopt.pipeline import optimize
+from tests.sources import optimize
 
 BODY = "  for (i = 0; i < n >> 2; i++) a[i] = b[2 * i];\n"
 BEFORE = "int first;\n"

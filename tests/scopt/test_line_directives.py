@@ -6,8 +6,8 @@ import pytest
 
 from scopt.diagnostics import InputError
 from scopt.options import Options
-from scopt.pipeline import optimize
 from tests.conftest import RunC
+from tests.sources import optimize
 
 BODY = "{0}for (int i = 0; i < 9; i++)\n    for (int j = 0; j < 9; j++)\n      A[i][j] = i + j;{1}"
 SOURCE = """#include <stdio.h>

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scopt import optimize
 from scopt.options import Options
+from tests.sources import optimize
 
 ROOT = Path(__file__).parent.parent.parent
 EXCERPT = re.compile(r"<!-- --print-after (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import ALL_HELPERS, helper_name
@@ -123,7 +124,7 @@ def _check_of(
     taken: frozenset[str],
 ) -> Callable[[], None]:
     if helpers.issuperset(names):
-        return lambda: check_helpers(workshop, text, long_type, reserved)
+        return lambda: _check_helpers(text, long_type, reserved)
     if any(map(MEMORY.match, names)):
         return lambda: check_memory(workshop, text, taken)
     if any(map(THREADS.match, names)):
@@ -133,6 +134,12 @@ def _check_of(
     if any(map(COUNTER.match, names)):
         return lambda: check_counter(workshop, text, location)
     raise Fault("a function that isn't known")
+
+
+@lru_cache(64)
+def _check_helpers(text: str, long_type: str, reserved: frozenset[str]) -> None:
+    """Raise Fault where `check_helpers` does. Regions, and attempts at one, have the same few texts."""
+    check_helpers(Workshop(), text, long_type, reserved)
 
 
 def _anonymous(text: str, name: str) -> str:
