@@ -120,7 +120,8 @@ def check_nest(
         return lone
     own = {one.name for one in scop.statements} - {one.name for one in source.statements}
     strips = own.union(*(one.statements for one in marked.strips.values())) if marked.strips else own
-    worth = _from_size_on(source, scop, nest, statement_costs(scop, weights, machine), machine, frozenset(strips))
+    costs = statement_costs(scop, weights, machine)
+    worth = _from_size_on(source, scop, nest, costs, machine, frozenset(strips), threads=not alone)
     if alone:
         return replace(worth, alone=True, never=worth.never and bool(worth.condition))
     if are_ragged_rows(scop, nest):
@@ -147,13 +148,19 @@ def _from_size_on(
     costs: Mapping[str, Fraction],
     machine: Machine,
     strips: frozenset[str] = frozenset(),
+    *,
+    threads: bool = False,
 ) -> Worth:
-    """The nest with the condition of its size. strips: the statements in strips."""
+    """The nest with the condition of its size. strips: the statements in strips. threads: only several gain by it, so
+    that loops that none share don't count."""
     gain = vector_elements(scop, machine)
     found: list[Condition] = []
     known = frozenset(p.name for p in scop.parameters)
     small = False
-    for condition, quick in _conditions(scop, nest.body, costs, machine, known, gain, strips):
+    body = nest.body
+    if threads and (those := [loop for loop in outermost_loops(body) if any(_parallel(loop, ()))]):
+        body = Block(tuple(those))
+    for condition, quick in _conditions(scop, body, costs, machine, known, gain, strips):
         if condition == NEVER:
             small = small or quick
             continue

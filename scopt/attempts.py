@@ -231,7 +231,7 @@ def _better_original(
     if (
         (own > share and (share < 1 or grouped))
         or (grouped and own == share)
-        or (own >= share and _costs_less(original, marked))
+        or (own >= share and (_costs_less(original, marked) or _hides_as_much(original, marked)))
     ):
         return original
     return None
@@ -255,6 +255,13 @@ def _costs_less(one: MarkedSchedule, other: MarkedSchedule) -> bool:
     if one.cycles is None or other.cycles is None or not (_has_loops_alone(one) and _has_loops_alone(other)):
         return False
     return one.cycles < _LESS * other.cycles
+
+
+def _hides_as_much(original: MarkedSchedule, marked: MarkedSchedule) -> bool:
+    """Whether chains of the source hide what another schedule makes vectors of, and that takes no less time."""
+    if not original.hidden or original.cycles is None or marked.cycles is None:
+        return False
+    return original.cycles <= marked.cycles
 
 
 def _has_loops_alone(schedule: MarkedSchedule) -> bool:

@@ -64,6 +64,8 @@ def words(plan: LeafPlan) -> str:
 def innermost_cycles(band: Band, plan: LeafPlan, *, overlapped: bool = False) -> float:
     """What the innermost loops take on one core. overlapped: where it is better, they don't wait for each other's
     iterations, but walk across the lines."""
+    if plan.hidden is not None:
+        return plan.hidden.cycles
     work, total, vector = band.work, 0.0, plan.order[-1]
     kept = {vector: float(work.trips[vector])}
     vectors = (simd or ahead for simd, ahead in zip(plan.simd, plan.ahead, strict=True))

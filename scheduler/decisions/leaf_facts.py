@@ -11,10 +11,18 @@ from scopt.poly.isl_utils import sets_of
 from scopt.scheduler.locality.strides import Strides
 
 
+class Hidden(Struct, frozen=True):
+    """What a chain in an innermost loop hides: statements that could be vectors. cycles: of the whole loop."""
+
+    statements: frozenset[str]
+    cycles: float
+
+
 class Grouping(Struct, frozen=True, eq=False):
     """The statement groups of an innermost loop, each with what it has in a `LeafPlan`. free: whether a group carries
     nothing but reductions; vectors: and vector instructions do several of its instances at once; ahead: whether they
-    do though it carries something (`reads_ahead`)."""
+    do though it carries something (`reads_ahead`). hidden: what could be vectors, and isn't, since a chain hides
+    it."""
 
     groups: tuple[tuple[isl.UnionSet, ...], ...]
     free: tuple[bool, ...]
@@ -22,6 +30,7 @@ class Grouping(Struct, frozen=True, eq=False):
     private: tuple[tuple[str, ...], ...]
     reductions: tuple[tuple[Reduction, ...], ...]
     ahead: tuple[bool, ...]
+    hidden: Hidden | None = None
 
     @property
     def bound(self) -> Grouping:

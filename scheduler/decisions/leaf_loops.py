@@ -64,6 +64,8 @@ class LeafLoops(Struct, frozen=True, eq=False):
     def put(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """What stands in place of the band."""
         plan = self.plan
+        if plan.hidden is not None:
+            self.marks.hidden.update(plan.hidden.statements)
         node = reordered(node, plan.order)
         width = len(plan.order)
         private: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt.ir.nest import Reduction
+from scopt.scheduler.decisions.leaf_facts import Hidden
 
 
 class LeafPlan(Struct, frozen=True, eq=False):
@@ -27,6 +28,7 @@ class LeafPlan(Struct, frozen=True, eq=False):
     around: tiles on diagonals have all iterations of the first member, which stands inside of them: sweeps may be few.
     ended: per group, whether its innermost loop carries nothing, and has loops inside that end on data.
     abreast: how many rows of a tile run beside each other along diagonals; 0: all.
+    hidden: what could be vectors, but for a chain beside it that hides it.
     """
 
     order: tuple[int, ...]
@@ -49,6 +51,7 @@ class LeafPlan(Struct, frozen=True, eq=False):
     around: bool = False
     abreast: int = 0
     ended: tuple[bool, ...] = ()
+    hidden: Hidden | None = None
 
     @property
     def diagonal(self) -> tuple[int, int]:

@@ -10,9 +10,10 @@ from scopt.ir.nest import LoopMark
 
 
 class Marks(Struct, frozen=True):
-    """found: by name. Grows as marks are inserted into one tree."""
+    """found: by name. Grows as marks are inserted into one tree. hidden: see `MarkedSchedule`."""
 
     found: dict[str, Mark] = field(default_factory=dict)
+    hidden: set[str] = field(default_factory=set)
 
     def above(self, node: isl.ScheduleNode, mark: LoopMark) -> isl.ScheduleNode:
         """Put a mark above a node; returns the mark node."""

@@ -21,6 +21,7 @@ from scopt.poly.bands import Ordered, active, agreeing_at, looks_in_between, red
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.pair_classes import Agreement
 from scopt.poly.restructure import distributable, leaf_parts, topological, topological_inside, united
+from scopt.scheduler.decisions.hidden_vectors import hidden_vectors
 from scopt.scheduler.decisions.items import is_in_item
 from scopt.scheduler.decisions.latencies import decides
 from scopt.scheduler.decisions.leaf_facts import Grouping, LeafFacts
@@ -95,8 +96,9 @@ class Planner(Struct, frozen=True, eq=False):
             or bool(self.options.tile_sizes)
             or has_far_reuse(self.scop, self.options.machine, schedule, vector)
         )
+        grouping = groupings[vector] if wished is not None else self.in_chains(node, vector, groupings[vector])
         return LeafFacts(
-            carried, walks, groupings[vector], vector, wished is not None, threads, reduced, slopes, short, tiny, far
+            carried, walks, grouping, vector, wished is not None, threads, reduced, slopes, short, tiny, far
         )
 
     def along(self, facts: LeafFacts, node: isl.ScheduleNode, vector: int) -> LeafFacts:
@@ -104,7 +106,8 @@ class Planner(Struct, frozen=True, eq=False):
         if vector == facts.vector:
             return facts
         tiny = self.is_tiny(node, vector)
-        return replace(facts, vector=vector, grouping=self.grouping(node, vector), wished=False, tiny=tiny)
+        grouping = self.in_chains(node, vector, self.grouping(node, vector))
+        return replace(facts, vector=vector, grouping=grouping, wished=False, tiny=tiny)
 
     def is_tiny(self, node: isl.ScheduleNode, member: int) -> bool:
         """Whether compilers make straight code of a loop: it doesn't fill half of a vector, or is inside of an item."""
@@ -207,6 +210,7 @@ class Planner(Struct, frozen=True, eq=False):
             "private": private,
             "reductions": reductions,
             "serial": serial,
+            "hidden": found.hidden,
             "ended": tuple(
                 ok and self.options.simd and not reduced and self.end_on_data(group)
                 for ok, reduced, group in zip(free, reductions, groups, strict=True)
@@ -287,6 +291,11 @@ class Planner(Struct, frozen=True, eq=False):
                 for one, group in zip(found, groups, strict=True)
             ),
         )
+
+    def in_chains(self, node: isl.ScheduleNode, vector: int, grouping: Grouping) -> Grouping:
+        """The groups, as no vector loops where a chain among them hides what could be."""
+        hidden = hidden_vectors(self.scop, self.options.machine, node, vector, grouping)
+        return replace(grouping.bound, hidden=hidden) if hidden is not None else grouping
 
     def lines(self, node: isl.ScheduleNode, vector: int, schedule: LinearSchedule) -> dict[str, frozenset[str]]:
         """What a loop over `vector` gets whole cache lines of for a part of their cells, by statement: arrays in steps,

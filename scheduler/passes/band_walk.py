@@ -54,8 +54,8 @@ def decided(schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
     node = walk.visit(schedule.tree.get_root(), parallel_above=not setting.options.parallel)
     choices = (*schedule.choices, *walk.choices)
     strips = sum(one.cycles for one in schedule.choices if one.mechanism != IN_ORDER)
-    cycles = sum(walk.cycles) + strips
-    return MarkedSchedule(node.get_schedule(), dict(walk.marks.found), tuple(walk.shapes), choices, cycles)
+    cycles, hidden = sum(walk.cycles) + strips, frozenset(walk.marks.hidden)
+    return MarkedSchedule(node.get_schedule(), dict(walk.marks.found), tuple(walk.shapes), choices, cycles, hidden)
 
 
 def entering(band: Band, claim: Claim) -> float:

@@ -17,7 +17,8 @@ from scopt.scheduler.locality.strides import shape_rows
 
 def vector_share(scop: Scop, schedule: MarkedSchedule) -> float:
     """Of the operations of the statements in the most loops, the part in vector loops, register tiles, strips or rows
-    that run together. None of it counts if none but borders do, which have one iteration of some of their loops."""
+    that run together, or beside a chain that hides them. None of it counts if none but borders do, which have one
+    iteration of some of their loops."""
     return share_of(scop, {one.name for one in scop.statements}, schedule)
 
 
@@ -26,7 +27,7 @@ def share_of(scop: Scop, names: Collection[str], schedule: MarkedSchedule) -> fl
     asked = [one for one in scop.statements if one.name in names]
     deepest = max((one.domain.dim(SET) for one in asked), default=0)
     weights = {one.name: 1 + arithmetic(one.body) for one in asked if one.domain.dim(SET) == deepest}
-    found = in_vectors(schedule)
+    found = in_vectors(schedule) | schedule.hidden
     if not weights:
         return 1.0
     loops = {name: _loops(scop.statement(name).domain) for name in weights}

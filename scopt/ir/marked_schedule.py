@@ -233,7 +233,8 @@ class BandChoice(Struct, frozen=True):
 class MarkedSchedule(Struct, frozen=True, eq=False):
     """A schedule tree with marks. marks: by the names of the mark nodes, which say nothing by themselves.
     shapes: of the tiles of wavefronts, where they are not the bands' members. choices: what has become of the bands.
-    cycles: of it all by the machine model; None if nobody has asked.
+    cycles: of it all by the machine model; None if nobody has asked. hidden: statements that could run in vectors, and
+    take no time as they are, since a chain in their loop waits meanwhile.
     """
 
     tree: isl.Schedule
@@ -241,6 +242,7 @@ class MarkedSchedule(Struct, frozen=True, eq=False):
     shapes: tuple[TileShape, ...] = ()
     choices: tuple[BandChoice, ...] = ()
     cycles: float | None = None
+    hidden: frozenset[str] = frozenset()
 
     def mark(self, node: isl.ScheduleNode) -> Mark:
         """What a mark node means."""

@@ -445,3 +445,13 @@ def test_threads_share_no_row_whose_length_is_its_own(ends: str, message: str | 
     told = [remark.message for remark in result.remarks if remark.id == "region.no-gain"]
     assert [region.transformed for region in result.regions] == [message is None]
     assert message is None or (len(told) == 1 and message in told[0])
+
+
+def test_loops_that_no_threads_share_are_no_reason_for_what_only_threads_gain_by() -> None:
+    body = """for (int i = 0; i < n; i++) b[i] = 2 * b[i] + x[i];
+    for (int k = 1; k < m; k++) y[k] = y[k - 1] * b[k] + x[k];
+    for (int i = 0; i < n; i++) b[i] = b[i] * y[m - 1];"""
+    source = f"void f(int n, int m, double *restrict b, double *restrict y, const double *restrict x) {{\n{body}\n}}\n"
+    text = optimize(source.encode(), Options(autodetect=True)).text.decode()
+    assert re.search(r"if \(n > \d+ && scopt_threads\(\) > 1\)", text)
+    assert "m > " not in text

@@ -174,7 +174,8 @@ def test_loops_that_only_meet_at_their_ends_stay_apart() -> None:
 
 
 def test_calls_of_the_library_are_no_reason_for_a_loop_of_their_own() -> None:
-    body = "s = 0; for (j = 0; j < m; j++) { x[j] = %s(x[j]); s += x[j]; } y[0] = s;"
+    series = f"{' '.join(f'({k} + x[j] *' for k in range(1, 20))} x[j]{')' * 19}"  # more than the sum hides
+    body = f"s = 0; for (j = 0; j < m; j++) {{ x[j] = %s({series}); s += x[j]; }} y[0] = s;"
 
     def loops(function: str) -> int:
         source = b"#include <math.h>\n" + source_of(body % function)
