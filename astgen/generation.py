@@ -346,8 +346,8 @@ def _row_memory(program: Program, setting: Setting) -> Program:
 def _tiles_two_forms(program: Program, setting: Setting) -> Program:
     """Loops in which statements run where they are, not in functions that the compiler has for both forms anyway."""
     own = not (program.lowered.made or program.marked.strips)
-    enough = own and bool(program.condition) and THREADS not in program.condition
-    return replace(program, nest=with_two_forms(program.nest, tiles=True, enough=enough))
+    again = bool(program.condition) and THREADS not in program.condition
+    return replace(program, nest=with_two_forms(program.nest, tiles=True, enough=own and again, again=again))
 
 
 REWRITES: tuple[Rewrite, ...] = (

@@ -29,12 +29,13 @@ from scopt.ir.scop import Scop
 _MOST_CALLS, _MOST_IN_VECTORS, _MOST_IN_TILES = 40, 64, 16
 
 
-def with_two_forms(nest: LoopNest, *, tiles: bool = False, enough: bool = False) -> LoopNest:
+def with_two_forms(nest: LoopNest, *, tiles: bool = False, enough: bool = False, again: bool = False) -> LoopNest:
     """The nest with a choice in the place of each guarded parallel loop that is small: with threads, without its guard,
     or as a plain loop where there is too little work, or no other thread. tiles: of loops over tiles, too; the guards
     of those that are too long for it ask for several tiles. enough: of outermost loops without a guard, too, since the
-    region has one, which doesn't ask for threads; those that are too long for it ask for them by themselves."""
-    return LoopNest(_block(nest.body, _Forms(tiles, enough)))
+    region has one, which doesn't ask for threads. again: such loops that keep one form ask for
+    threads by themselves, as if a loop were around."""
+    return LoopNest(_block(nest.body, _Forms(tiles, enough, again=again)))
 
 
 def takes_two_forms(loop: For) -> bool:
@@ -69,6 +70,7 @@ class _Forms(Struct, frozen=True):
     tiles: bool
     enough: bool
     inside: bool = False
+    again: bool = False
 
     def takes(self, loop: For) -> bool:
         return takes_two_forms(loop) and (self.tiles or _is_without_tiles(loop)) and (self.enough or bool(loop.work))
@@ -82,7 +84,7 @@ def _item(item: Item, forms: _Forms) -> Item:
     match item:
         case For() if item.mark.parallel:
             if not forms.takes(item):
-                if forms.inside or (forms.enough and not item.work):
+                if forms.inside or (forms.again and not item.work):
                     return _where_calm(item)
                 return _with_several(item) if forms.tiles else item
             threads = replace(item, work=None)

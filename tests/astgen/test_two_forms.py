@@ -110,7 +110,7 @@ def test_a_region_s_test_stands_for_that_of_its_loops() -> None:
     assert with_two_forms(LoopNest(Block((item,))), tiles=True, enough=True) == LoopNest(Block((item,)))
     assert with_two_forms(nest(None), tiles=True, enough=True) == nest(Threads())  # again and again
     long = LoopNest(Block((replace(outer.body.items[0], body=Block(nest().body.items * 41)),)))  # type: ignore[type-var]
-    (loop,) = with_two_forms(long, tiles=True, enough=True).body.items  # such a function may be called again and again
+    (loop,) = with_two_forms(long, tiles=True, again=True).body.items  # such a function may be called again and again
     assert isinstance(loop, For)
     assert loop.work == Threads()
     assert with_two_forms(long, tiles=True) == long
