@@ -3,7 +3,7 @@ before it is touched."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import reduce
 from typing import Any
 
@@ -248,15 +248,7 @@ class Planner(Struct, frozen=True, eq=False):
 
         outer = [partial.get_at(k) for k in range(node.band_n_member()) if k != vector]
         inside = agreeing_at(node, self.dependences, outer)
-        order = topological_inside(parts, inside, self.dependences.must)
-        if order is None:  # parts of statements
-            order = topological(parts, inner(self.dependences.must))
-        if len(parts) > 1 and not distributable(parts, order, self.dependences, node):
-            # what hands on values in private cells stays in one loop
-            both_ways = (inner(ranges).reverse() for ranges in self.dependences.ranges.values())
-            order = topological(parts, reduce(isl.UnionMap.union, both_ways, inner(self.dependences.must)))
-            if not distributable(parts, order, self.dependences, node):
-                order = [list(range(len(parts)))]
+        order = self.loops_apart(node, parts, inside, inner)
         lines = self.lines(node, vector, schedule or linear_schedule(self.scop, node))
 
         def is_free(domain: isl.UnionSet) -> bool:
@@ -291,6 +283,25 @@ class Planner(Struct, frozen=True, eq=False):
                 for one, group in zip(found, groups, strict=True)
             ),
         )
+
+    def loops_apart(
+        self,
+        node: isl.ScheduleNode,
+        parts: Sequence[isl.UnionSet],
+        inside: Agreement,
+        inner: Callable[[isl.UnionMap], isl.UnionMap],
+    ) -> list[list[int]]:
+        """The parts that may have an innermost loop of their own, in a legal order. inside: what agrees in the loops
+        around; inner: the pairs that do."""
+        order = topological_inside(parts, inside, self.dependences.must)
+        if order is None:  # parts of statements
+            order = topological(parts, inner(self.dependences.must))
+        if len(parts) == 1 or distributable(parts, order, self.dependences, node):
+            return order
+        # what hands on values in private cells stays in one loop
+        both_ways = (inner(ranges).reverse() for ranges in self.dependences.ranges.values())
+        order = topological(parts, reduce(isl.UnionMap.union, both_ways, inner(self.dependences.must)))
+        return order if distributable(parts, order, self.dependences, node) else [list(range(len(parts)))]
 
     def in_chains(self, node: isl.ScheduleNode, vector: int, grouping: Grouping) -> Grouping:
         """The groups, as no vector loops where a chain among them hides what could be."""
