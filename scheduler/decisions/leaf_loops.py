@@ -206,8 +206,8 @@ class LeafLoops(Struct, frozen=True, eq=False):
         """The innermost loop of a group of statements as a loop over their iterator, if there is one, and the same
         instances of all run together. dates: all that the loops run over, the innermost one last."""
         names = [str(part.get_tuple_name()) for part in sets_of(group)]
-        if not all(_is_one_function(one, group) for one in dates if len(names) > 1):
-            return None
+        if not names or not all(_is_one_function(one, group) for one in dates if len(names) > 1):
+            return None  # parts without iterations, or iterators that differ
         member = len(self.plan.order) - 1
         plain = [unskewed(self.setting.scop, schedule, member, name, upwards=upwards) for name in names]
         found = [one for one in plain if one is not None]

@@ -3,8 +3,7 @@ before it is touched."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from functools import reduce
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import islpy as isl
@@ -20,12 +19,13 @@ from scopt.options import Options
 from scopt.poly.bands import Ordered, active, agreeing_at, looks_in_between, reductions_of, with_copies
 from scopt.poly.isl_utils import sets_of
 from scopt.poly.pair_classes import Agreement
-from scopt.poly.restructure import distributable, leaf_parts, topological, topological_inside, united
+from scopt.poly.restructure import leaf_parts, united
 from scopt.scheduler.decisions.hidden_vectors import hidden_vectors
 from scopt.scheduler.decisions.items import is_in_item
 from scopt.scheduler.decisions.latencies import decides
 from scopt.scheduler.decisions.leaf_facts import Grouping, LeafFacts
 from scopt.scheduler.decisions.leaf_plan import LeafPlan
+from scopt.scheduler.decisions.loops_apart import loops_apart
 from scopt.scheduler.decisions.merged_groups import may_stand_together, with_lines_together, with_nests_together
 from scopt.scheduler.decisions.reading_ahead import CarryingLoop
 from scopt.scheduler.decisions.small_loops import is_short_always, values_of_member
@@ -248,7 +248,9 @@ class Planner(Struct, frozen=True, eq=False):
 
         outer = [partial.get_at(k) for k in range(node.band_n_member()) if k != vector]
         inside = agreeing_at(node, self.dependences, outer)
-        order = self.loops_apart(node, parts, inside, inner)
+        order = loops_apart(
+            self.dependences, node, parts, inside, inner, lambda some: self.carried(some, member) is not None
+        )
         lines = self.lines(node, vector, schedule or linear_schedule(self.scop, node))
 
         def is_free(domain: isl.UnionSet) -> bool:
@@ -283,25 +285,6 @@ class Planner(Struct, frozen=True, eq=False):
                 for one, group in zip(found, groups, strict=True)
             ),
         )
-
-    def loops_apart(
-        self,
-        node: isl.ScheduleNode,
-        parts: Sequence[isl.UnionSet],
-        inside: Agreement,
-        inner: Callable[[isl.UnionMap], isl.UnionMap],
-    ) -> list[list[int]]:
-        """The parts that may have an innermost loop of their own, in a legal order. inside: what agrees in the loops
-        around; inner: the pairs that do."""
-        order = topological_inside(parts, inside, self.dependences.must)
-        if order is None:  # parts of statements
-            order = topological(parts, inner(self.dependences.must))
-        if len(parts) == 1 or distributable(parts, order, self.dependences, node):
-            return order
-        # what hands on values in private cells stays in one loop
-        both_ways = (inner(ranges).reverse() for ranges in self.dependences.ranges.values())
-        order = topological(parts, reduce(isl.UnionMap.union, both_ways, inner(self.dependences.must)))
-        return order if distributable(parts, order, self.dependences, node) else [list(range(len(parts)))]
 
     def in_chains(self, node: isl.ScheduleNode, vector: int, grouping: Grouping) -> Grouping:
         """The groups, as no vector loops where a chain among them hides what could be."""

@@ -1,0 +1,40 @@
+"""Which parts of a band may have innermost loops of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+import islpy as isl
+
+from scopt.poly.bands import Ordered
+from scopt.poly.pair_classes import Agreement
+from scopt.poly.restructure import distributable, topological, topological_inside, united
+
+
+def loops_apart(
+    dependences: Ordered,
+    node: isl.ScheduleNode,
+    parts: Sequence[isl.UnionSet],
+    inside: Agreement,
+    inner: Callable[[isl.UnionMap], isl.UnionMap],
+    is_free: Callable[[Agreement], bool],
+) -> list[list[int]]:
+    """Indices into the parts: groups in a legal order, each with a loop of its own.
+
+    inside: what agrees in the loops around; inner: the pairs that do. is_free: whether a loop over what agrees carries
+    nothing, so that it may be a vector loop.
+    """
+    order = topological_inside(parts, inside, dependences.must)
+    if order is None:  # parts of statements
+        order = topological(parts, inner(dependences.must))
+    if len(parts) == 1 or distributable(parts, order, dependences, node):
+        return order
+    # what hands on values in private cells stays in one loop, of several if all of them gain by that
+    whole = [list(range(len(parts)))]
+    if is_free(inside):
+        return whole
+    both_ways = (inner(ranges).reverse() for ranges in dependences.ranges.values())
+    order = topological(parts, reduce(isl.UnionMap.union, both_ways, inner(dependences.must)))
+    free = all(is_free(inside.within(united([parts[index] for index in indices]))) for indices in order)
+    return order if free and distributable(parts, order, dependences, node) else whole
