@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 
 import islpy as isl
@@ -12,7 +12,7 @@ from scopt import ir
 from scopt.ir.expr import linear
 from scopt.ir.marked_schedule import RowBuffer
 from scopt.ir.nest import Expr, Max, Name
-from scopt.ir.scop import Access, Array, Scop
+from scopt.ir.scop import Access, Array, Scop, Statement
 from scopt.machine.costs import UNKNOWN_EXTENT, least_strip_rows
 from scopt.options import Options
 from scopt.poly.isl_utils import sets_of, walk
@@ -220,3 +220,11 @@ def first_row(lane: isl.UnionPwAff) -> isl.Aff:
     for k, factor in enumerate(row[:-1]):
         found = found.set_coefficient_val(isl.dim_type.param, k, isl.Val(factor))
     return found
+
+
+def sums_up(statement: Statement, scalars: Collection[str]) -> bool:
+    """Whether a statement adds to one of these variables, or takes away from it."""
+    match statement.body:
+        case ir.Assignment(op="+=" | "-=", lvalue=ir.ID()):
+            return any(access.is_write and access.array in scalars for access in statement.accesses)
+    return False
