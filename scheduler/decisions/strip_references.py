@@ -222,9 +222,9 @@ def first_row(lane: isl.UnionPwAff) -> isl.Aff:
     return found
 
 
-def sums_up(statement: Statement, scalars: Collection[str]) -> bool:
-    """Whether a statement adds to one of these variables, or takes away from it."""
-    match statement.body:
-        case ir.Assignment(op="+=" | "-=", lvalue=ir.ID()):
-            return any(access.is_write and access.array in scalars for access in statement.accesses)
-    return False
+def hands_on(statement: Statement, scalars: Collection[str]) -> bool:
+    """Whether a statement computes one of these variables from what it was."""
+    written = {access.array for access in statement.accesses if access.is_write}
+    return any(
+        not access.is_write and access.array in written and access.array in scalars for access in statement.accesses
+    )
