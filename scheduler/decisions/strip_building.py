@@ -218,7 +218,7 @@ class StripBuilder(Struct, frozen=True, eq=False):
         own = self.options.parallel and rows.parallel and not rows.outer and shared
         # a row by itself needs no cells: its thread has the variables; sums may stand beside those of other rows
         scalars, private = rows.places.scalars, rows.places.temporaries
-        if rows.alone and own and not any(hands_on(self.scop.statement(name), scalars) for name in names):
+        if rows.alone and own and not any(hands_on(self.scop, self.scop.statement(name), scalars) for name in names):
             scalars, private = (), (*private, *scalars)
         strips = Strips(names, rows.lane, count, rows.places.buffers, scalars, vectors)
         nests = zip(rows.nodes, rows.members, strict=True)

@@ -9,6 +9,7 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt import ir
+from scopt.ir.ctypes import is_complex
 from scopt.ir.expr import linear
 from scopt.ir.marked_schedule import RowBuffer
 from scopt.ir.nest import Expr, Max, Name
@@ -222,9 +223,9 @@ def first_row(lane: isl.UnionPwAff) -> isl.Aff:
     return found
 
 
-def hands_on(statement: Statement, scalars: Collection[str]) -> bool:
-    """Whether a statement computes one of these variables from what it was."""
+def hands_on(scop: Scop, statement: Statement, scalars: Collection[str]) -> bool:
+    """Whether a statement computes one of these variables from what it was. Complex ones are left aside: nothing with
+    them gains where rows stand beside each other."""
     written = {access.array for access in statement.accesses if access.is_write}
-    return any(
-        not access.is_write and access.array in written and access.array in scalars for access in statement.accesses
-    )
+    read = {access.array for access in statement.accesses if not access.is_write}
+    return any(not is_complex(scop.arrays[name].type) for name in written & read if name in scalars)

@@ -16,6 +16,7 @@ from scopt.poly.body_rewriting import agree
 from scopt.poly.isl_utils import IN, OUT, PARAM, SET
 from scopt.poly.linear import subscript_rows
 from scopt.poly.loop_lengths import at_estimates, long_loops
+from scopt.poly.reductions import update_of
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.contractions import shape_of
 from scopt.scheduler.decisions.items import items_of
@@ -125,6 +126,10 @@ def _are_problems(deps: Dependences, lines: Lines, work: Iterable[Array]) -> boo
     many loops a problem has (`scopt.scheduler.decisions.batches`). Those with nothing but small loops compilers write
     out, and keep in registers."""
     if not items_of(lines.scop).keys().isdisjoint(lines.statements):
+        return False
+    # sums of floating-point numbers wait, too, but have cells beside each other that are lanes as they are
+    updates = (update_of(lines.scop, lines.scop.statement(name)) for name in lines.statements)
+    if any(one is not None and lines.scop.arrays[one.array].type.floating for one in updates):
         return False
     sizes = [one.type.bytes * prod(inf if size is None else size for size in one.sizes) for one in work]
     if sum(sizes) > BATCH_BYTES or not waits(deps, lines):

@@ -37,9 +37,8 @@ def text(body: str, **options: str) -> str:
 
 
 def test_sweeps_keep_their_vectors() -> None:
-    found = text(UPWIND)
-    assert "for (long t = 0; t < 9; t++)" in found
-    assert found.count("omp simd") >= 2
+    """Tiles in time, or the order of the source: each sweep has its own."""
+    assert text(UPWIND).count("omp simd") >= 2
 
 
 def test_whoever_asks_for_a_schedule_gets_it() -> None:
