@@ -21,7 +21,7 @@ from scopt.poly.set_pieces import in_sequence, marked
 from scopt.scheduler.decisions.ragged_rows import Ragged, are_few, has_steps, ragged
 from scopt.scheduler.decisions.strip_blocks import divided, peeled, peeled_inside, whole_blocks
 from scopt.scheduler.decisions.strip_places import Places
-from scopt.scheduler.decisions.strip_references import bytes_a_row, first_row, hands_on
+from scopt.scheduler.decisions.strip_references import bytes_a_row, first_row
 from scopt.scheduler.decisions.strip_streams import short_streams
 from scopt.scheduler.decisions.strip_trees import atomic_loop, outside
 from scopt.scheduler.decisions.user_sizes import fitted_rows
@@ -216,9 +216,10 @@ class StripBuilder(Struct, frozen=True, eq=False):
         names = tuple(sorted(part.get_tuple_name() for part in sets_of(rows.domain)))
         vectors, shared = not rows.together, rows.together != 1 or rows.alone
         own = self.options.parallel and rows.parallel and not rows.outer and shared
-        # a row by itself needs no cells: its thread has the variables; sums may stand beside those of other rows
+        # a row with buffers runs by itself and needs no cells: its thread has the variables; others have blocks beside
+        # them in which several rows run together
         scalars, private = rows.places.scalars, rows.places.temporaries
-        if rows.alone and own and not any(hands_on(self.scop, self.scop.statement(name), scalars) for name in names):
+        if rows.alone and own and rows.places.buffers:
             scalars, private = (), (*private, *scalars)
         strips = Strips(names, rows.lane, count, rows.places.buffers, scalars, vectors)
         nests = zip(rows.nodes, rows.members, strict=True)

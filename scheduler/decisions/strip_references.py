@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 
 import islpy as isl
 from msgspec import Struct
 
 from scopt import ir
-from scopt.ir.ctypes import is_complex
 from scopt.ir.expr import linear
 from scopt.ir.marked_schedule import RowBuffer
 from scopt.ir.nest import Expr, Max, Name
-from scopt.ir.scop import Access, Array, Scop, Statement
+from scopt.ir.scop import Access, Array, Scop
 from scopt.machine.costs import UNKNOWN_EXTENT, least_strip_rows
 from scopt.options import Options
 from scopt.poly.isl_utils import sets_of, walk
@@ -221,11 +220,3 @@ def first_row(lane: isl.UnionPwAff) -> isl.Aff:
     for k, factor in enumerate(row[:-1]):
         found = found.set_coefficient_val(isl.dim_type.param, k, isl.Val(factor))
     return found
-
-
-def hands_on(scop: Scop, statement: Statement, scalars: Collection[str]) -> bool:
-    """Whether a statement computes one of these variables from what it was. Complex ones are left aside: nothing with
-    them gains where rows stand beside each other."""
-    written = {access.array for access in statement.accesses if access.is_write}
-    read = {access.array for access in statement.accesses if not access.is_write}
-    return any(not is_complex(scop.arrays[name].type) for name in written & read if name in scalars)
