@@ -15,7 +15,7 @@ from tests.fuzz.harness import without_thresholds
 from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, int m, double A[100][100], double B[100][100], double V[100][100]"
-# Two sweeps in time: fused and skewed, a scalar a cell keeps the loops from being vector loops.
+# Two sweeps in time, with scalars that each cell has for itself.
 UPWIND = """for (t = 0; t < 9; t++) {
   for (i = 1; i < n - 1; i++) for (j = 1; j < n - 1; j++) { double d, e;
     if (V[i][j] > 0.0) d = A[i][j] - A[i-1][j]; else d = A[i+1][j] - A[i][j];
