@@ -14,6 +14,7 @@ from scopt.astgen.guard_counters import counter_definitions
 from scopt.astgen.lower.kernel import Kernel
 from scopt.astgen.lower.register_lowering import Lowered
 from scopt.astgen.rewrite_setting import Watch
+from scopt.check.functions import definitions
 from scopt.check.functions.conditionals import branches
 from scopt.check.functions.definitions import check_functions
 from scopt.check.functions.faults import Fault
@@ -59,8 +60,14 @@ COPIES = {
 }
 
 
-def check(*definitions: str, **options: object) -> None:
-    check_functions(PLACE, definitions, **{"long_type": "long", **options})  # type: ignore[arg-type]
+@pytest.fixture(autouse=True)
+def _nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other tests have found right is looked at again."""
+    monkeypatch.setattr(definitions, "_RIGHT", set())
+
+
+def check(*texts: str, **options: object) -> None:
+    check_functions(PLACE, texts, **{"long_type": "long", **options})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -292,6 +299,23 @@ def test_all_definitions_of_a_file() -> None:
     assert len(workshop.translations) == known  # the same but for its name: it isn't looked at again
 
 
+def test_what_was_found_right_is_not_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(definitions, "check_kernel", lambda _, kernel, text: looked.append(kernel.name))
+    own = KERNELS["product"]
+    named, wider = replace(own, name="scopt_tile_1_0"), replace(own, columns=own.columns * 2)
+    for one, text in ((own, own.text), (named, named.text), (own, own.text + " "), (wider, own.text)):
+        check(text, kernels=(one,))
+    assert looked == [own.name] * 3  # but for its name, the second one is the first one
+
+
+def test_what_is_refused_is_looked_at_again() -> None:
+    own = KERNELS["product"]
+    for _ in range(2):
+        with pytest.raises(InternalError):
+            check(own.text.replace("+=", "-=", 1), kernels=(own,))
+
+
 def test_aligned_memory_is_the_library_s() -> None:
     for text, taken in ((MEMORY, "malloc"), (PLAIN_MEMORY, "aligned_alloc")):
         check(text, taken=frozenset({taken}))
@@ -311,7 +335,7 @@ def test_helpers_have_the_names_that_the_file_leaves_and_the_type_that_it_needs(
 def test_texts_that_are_not_known_are_refused() -> None:
     product = KERNELS["product"]
     both = product.text + replace(product, name="scopt_tile_1_0").text
-    for definitions, kernels in (
+    for texts, kernels in (
         (("static int f(void) { return 0; }\n",), ()),
         (("#include <math.h>",), ()),
         ((HELPER_TEXT + MEMORY,), ()),
@@ -328,7 +352,7 @@ def test_texts_that_are_not_known_are_refused() -> None:
         ((HELPER_TEXT.replace("return busy ? 1 : most;", "busy = used[2]; return busy ? 1 : most;"),), ()),
     ):
         with pytest.raises(InternalError):
-            check(*definitions, kernels=kernels)
+            check(*texts, kernels=kernels)
     with pytest.raises(InternalError, match="aren't defined: scopt_max"):
         check(helper_definitions(("scopt_min",), "long", frozenset()), helpers=("scopt_min", "scopt_max"))
 

@@ -27,6 +27,10 @@ from scopt.check.functions.workshop import Workshop
 from scopt.diagnostics import InternalError, Location
 
 Function = Kernel | Transposed | RowSums | EndingLoop
+# What was found right: attempts at a region, regions, and files that one process reads have the same functions again,
+# but for their names. So many are kept.
+_RIGHT: set[object] = set()
+_MOST_KEPT = 1000
 _DEFINED = re.compile(r"\b(?!(?:for|if|while)\b)(\w+)\s*\([^(){}]*\)\s*\{")
 
 
@@ -49,9 +53,10 @@ def check_functions(
     what it has to.
 
     location: of the region that calls them. helpers: those that it calls, which have to be among the texts. long_type,
-    reserved: as these were printed with. taken: as in `Scop`. workshop: of checks of the same file; what was found
-    right there isn't checked again.
+    reserved: as these were printed with. taken: as in `Scop`. workshop: what was found right there isn't checked again;
+    without one, what was found right in any check without one.
     """
+    right = _RIGHT if workshop is None else workshop.right
     workshop = workshop or Workshop()
     known: dict[str, Function] = {one.name: one for one in kernels}
     known |= {one.name: one for one in transposed} | {one.name: one for one in sums}
@@ -62,15 +67,18 @@ def check_functions(
         try:
             if not text.strip() or is_math_declaration(text):
                 continue
-            missing -= _check_one(workshop, location, text, names, known, long_type, frozenset(reserved), taken)
+            missing -= _check_one(workshop, right, location, text, names, known, long_type, frozenset(reserved), taken)
         except (Fault, StopIteration) as fault:
             raise InternalError(f"{location}: the function '{names[-1] if names else text[:40]}': {fault}") from fault
     if missing:
         raise InternalError(f"{location}: functions that aren't defined: {', '.join(sorted(missing))}")
+    if len(_RIGHT) > _MOST_KEPT:
+        _RIGHT.clear()
 
 
 def _check_one(
     workshop: Workshop,
+    right: set[object],
     location: Location,
     text: str,
     names: Sequence[str],
@@ -107,9 +115,9 @@ def _check_one(
     }
     if others and (own or branches(text).defined):
         raise Fault(f"defines '{min(others)}' too")
-    if key not in workshop.right:
+    if key not in right:
         check()
-        workshop.right.add(key)
+        right.add(key)
     return set(names)
 
 
@@ -161,11 +169,13 @@ def _fingerprint(function: Function) -> tuple[object, ...]:
             function.source: "source",
             **{own: f"scalar{k}" for k, own in enumerate(function.scalars)},
         }
-        types = function.type, function.source_type
+        types = function.type, function.source_type, function.narrow, len(function.scalars)
         return types, function.width, function.long_type, function.back, _shape(function.operand, leaves)
     one = function.operation
+    kind = type(function).__name__
     counts = len(one.rows), len(one.columns), len(one.scalars)
     return (
+        kind,
         one.op,
         one.type,
         one.operand_type,
