@@ -48,5 +48,6 @@ int main(void)
 def test_other_values(run_c: Callable[..., str], flag: str) -> None:
     made = optimize(SOURCE.encode(), Options(), file="x.c")
     assert any(region.transformed for region in made.regions)
-    flags = ("-fopenmp", "-fsanitize=address,undefined", *([flag] if flag else []))
-    assert run_c(made.text.decode(), *flags) == run_c(SOURCE, *flags)
+    given = (flag,) if flag else ()
+    sanitized = ("-fopenmp", "-fsanitize=address,undefined")
+    assert run_c(made.text.decode(), *sanitized, *given, name="made") == run_c(SOURCE, *given, name="original")

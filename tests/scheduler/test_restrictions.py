@@ -219,8 +219,7 @@ def columns(pragma: str = "") -> str:
     return COLUMNS.replace("    for (int j = k", f"{pragma}\n    for (int j = k")
 
 
-@pytest.mark.parametrize("sizes", [(), (24,)])
-@pytest.mark.parametrize("pragma", ["", "#pragma scopt parallel(j)"])
+@pytest.mark.parametrize(("pragma", "sizes"), [("", (24,)), ("#pragma scopt parallel(j)", ())])
 def test_panels_are_kept(pragma: str, sizes: tuple[int, ...]) -> None:
     text = _transformed(columns(pragma), Options(tile_sizes=sizes)).text.decode()
     assert "A_panel" in text
