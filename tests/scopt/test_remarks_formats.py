@@ -42,7 +42,7 @@ SOURCE = (
 
 _TOPICS = {id.partition(".")[0] for id in known_ids()}
 # What a text has that names an id, whole or by a part.
-_MAY_NAME_ONE = re.compile(rf"\b(?:{'|'.join(sorted(_TOPICS))})\.[a-z]|NotAffine|self\.log")
+_MAY_NAME_ONE = re.compile(rf"[\"'](?:{'|'.join(sorted(_TOPICS))})\.[a-z]|NotAffine|self\.log")
 
 
 def parsed(pattern: re.Pattern[str]) -> Iterator[tuple[Path, ast.Module]]:
