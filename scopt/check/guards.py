@@ -7,6 +7,7 @@ polynomials. Nothing of what printed them is used.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 
 import islpy as isl
 from msgspec import Struct
@@ -116,8 +117,9 @@ def _parameters(scop: Scop, condition: Condition) -> isl.Set:
 # --- the text ---------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(64)
 def _parsed(guard: str, worth: str) -> tuple[ir.Node, ir.Node | None]:
-    """The trees of two expressions, the second one perhaps empty.
+    """The trees of two expressions, the second one perhaps empty: forms of a region have the same ones.
     Raises Unreadable for what isn't an expression each."""
     texts = [text for text in (guard, worth) if text]
     functions = "".join(f"int guard{k}(void) {{ return {text}; }}\n" for k, text in enumerate(texts))

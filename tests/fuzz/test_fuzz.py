@@ -76,7 +76,7 @@ def test_a_guard_that_never_fails_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     from scopt.frontend.model import aliasing
 
     monkeypatch.setattr(aliasing, "_tested", lambda *arguments: aliasing.Aliasing())
-    played = play(11, 10, ("aliasing",))
+    played = play(13, 3, ("aliasing",))
     assert any("wrong result" in outcome.failure for outcome in played.failures)
 
 
