@@ -29,6 +29,7 @@ from scopt.poly.bands import band_nodes
 from scopt.poly.isl_utils import operation_limit, sets_of
 from scopt.poly.legality import check_marks, check_order
 from scopt.poly.restructure import has_inner_bands
+from scopt.poly.row_extents import for_parameters
 from scopt.rewritten_scop import (
     MAX_OPERATIONS,
     reorder_of,
@@ -159,8 +160,8 @@ def _generated(work: Work, options: Options, plain: list[Options]) -> Generated:
             raise NotCarried
     if _may_be_taken_apart(work, options) and not is_tiled_in_time(scop, marked):
         raise LeftAlone(exchanging(scop))
-    if not (marked.tilings or marked.packed):
-        plain.append(options)
+    plain += () if marked.tilings or marked.packed else (options,)
+    scop, deps, marked = for_parameters(scop, deps, marked)
     if options.verify != "off":
         with clock("verify schedule"):
             rows_apart = apart(scop, deps, marked)

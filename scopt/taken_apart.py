@@ -10,7 +10,7 @@ from scopt.ir.scop import Scop
 EXCHANGING = "access.pointer-modified"
 # Mechanisms that gain by what iterations of outer loops hand on to each other.
 DIAGONALS = frozenset({"vectors along diagonals"})
-ACROSS_ITERATIONS = frozenset({"wavefronts", "wavefronts with register tiles"}) | DIAGONALS
+ACROSS_ITERATIONS = frozenset({"wavefronts", "wavefronts with register tiles", "tiles over time"}) | DIAGONALS
 # Statements of all copies: more of them, borders of several fields among them, rarely have tiles across iterations, and
 # schedulers take long to find that out.
 MOST_STATEMENTS = 16

@@ -8,6 +8,7 @@ import islpy as isl
 
 from scopt.ir.scop import Dependence, Scop
 from scopt.poly.generators import defined, generators
+from scopt.poly.isl_utils import IN, OUT, maps_of
 from scopt.scheduler.constraints.scheduling_problem import Edge, Point, with_parameters
 
 # A dependence's pieces with their points, by its `id`: for while it lives.
@@ -32,6 +33,13 @@ def edges_of(scop: Scop, dependences: Iterable[Dependence], known: Found | None 
             for k, (piece, points) in enumerate(known[id(dependence)])
         ]
     return tuple(found)
+
+
+def edges_between(scop: Scop, pairs: Iterable[isl.UnionMap]) -> tuple[Edge, ...]:
+    """Any pairs of instances as edges."""
+    parts = [part for relation in pairs for part in maps_of(relation)]
+    named = [(str(part.get_tuple_name(IN)), str(part.get_tuple_name(OUT)), part) for part in parts]
+    return edges_of(scop, [Dependence("flow", "", source, sink, part) for source, sink, part in named])
 
 
 def _pieces(dependence: Dependence, parameters: tuple[str, ...]) -> list[tuple[isl.BasicMap, tuple[Point, ...]]]:

@@ -64,6 +64,9 @@ class Builder(Protocol):
     def note_shape(self, shape: TileShape) -> None:
         """The tiles of some wavefronts have this shape."""
 
+    def note_tested(self, parameters: isl.Set) -> None:
+        """What is made is for these parameters alone, which the program tests."""
+
     def visit(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
         """Decide the subtree; returns the node at the same place."""
 

@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 
 from scopt.ir.marked_schedule import TileShape
-from scopt.ir.scop import Dependence, Scop
+from scopt.ir.scop import Scop
 from scopt.poly.generators import Row
 from scopt.poly.ilp import lexmin
-from scopt.poly.isl_utils import joined, maps_of, sets_of
+from scopt.poly.isl_utils import joined, sets_of
 from scopt.poly.linear import affine_row
 from scopt.scheduler.constraints.contiguity import small
-from scopt.scheduler.constraints.edges import edges_of
+from scopt.scheduler.constraints.edges import edges_between
 from scopt.scheduler.constraints.proximity import bounded
 from scopt.scheduler.constraints.scheduling_problem import (
     Bounds,
@@ -50,14 +50,7 @@ def tile_shape(scop: Scop, pairs: Sequence[isl.UnionMap], node: isl.ScheduleNode
     rows = _rows(spaces, node.band_get_partial_schedule())
     if rows is None:
         return TileShape(frozenset(names))
-    ordered = [
-        Dependence(
-            "flow", "", str(part.get_tuple_name(isl.dim_type.in_)), str(part.get_tuple_name(isl.dim_type.out)), part
-        )
-        for relation in pairs
-        for part in maps_of(relation)
-    ]
-    pair = concurrent_start(spaces, names, edges_of(scop, ordered), rows)
+    pair = concurrent_start(spaces, names, edges_between(scop, pairs), rows)
     if pair is None:
         return TileShape(frozenset(names), interleave=True)
     domains = {name: with_parameters(scop.statement(name).domain, spaces[name].parameters) for name in names}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from math import prod
 
 import islpy as isl
@@ -26,6 +27,7 @@ from scopt.scheduler.decisions.claim_nests import (
 from scopt.scheduler.decisions.claim_panels import PLACES, places_of_arrays
 from scopt.scheduler.decisions.claim_register_tiles import RegisterTiles
 from scopt.scheduler.decisions.claim_shared_inside import SharedInside
+from scopt.scheduler.decisions.claim_time_tiles import TimeTiles
 from scopt.scheduler.decisions.claim_wavefronts import Wavefronts
 from scopt.scheduler.decisions.claims import Band, Claim, Mechanism
 from scopt.scheduler.decisions.details import detailed
@@ -44,6 +46,7 @@ OF_NESTS: tuple[Mechanism, ...] = (
     NestWavefrontsWithKernel(),
     NestWavefronts(),
     SharedInside(),
+    TimeTiles(),
     NestInOrder(),
 )
 
@@ -55,7 +58,10 @@ def decided(schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
     choices = (*schedule.choices, *walk.choices)
     strips = sum(one.cycles for one in schedule.choices if one.mechanism != IN_ORDER)
     cycles, hidden = sum(walk.cycles) + strips, frozenset(walk.marks.hidden)
-    return MarkedSchedule(node.get_schedule(), dict(walk.marks.found), tuple(walk.shapes), choices, cycles, hidden)
+    tested = reduce(isl.Set.intersect, walk.tested) if walk.tested else None
+    return MarkedSchedule(
+        node.get_schedule(), dict(walk.marks.found), tuple(walk.shapes), choices, cycles, hidden, tested
+    )
 
 
 def entering(band: Band, claim: Claim) -> float:
@@ -69,14 +75,15 @@ def entering(band: Band, claim: Claim) -> float:
 
 
 class _Walk(Struct, frozen=True, eq=False):
-    """marks: what the inserted mark nodes mean. shapes: of tiles. choices: made so far. around: how often each of the
-    loops around runs what is inside; cycles: of bands that are done, in all their runs. What
-    bands inside of others fetch from memory is that of the outermost one: the last cache keeps lines between runs.
-    unrolled: by loops around, the lanes of vectors that compilers make of what stands inside."""
+    """marks: what the inserted mark nodes mean. shapes: of tiles. tested: parameters that parts are for. choices:
+    made so far. around: how often each of the loops around runs what is inside; cycles: of bands that are done, in all
+    their runs. What bands inside of others fetch from memory is that of the outermost one: the last cache keeps lines
+    between runs. unrolled: by loops around, the lanes of vectors that compilers make of what stands inside."""
 
     setting: Setting
     marks: Marks
     shapes: list[TileShape] = field(default_factory=list)
+    tested: list[isl.Set] = field(default_factory=list)
     choices: list[BandChoice] = field(default_factory=list)
     around: list[float] = field(default_factory=list)
     cycles: list[float] = field(default_factory=list)
@@ -144,6 +151,9 @@ class _Walk(Struct, frozen=True, eq=False):
 
     def note_shape(self, shape: TileShape) -> None:
         self.shapes.append(shape)
+
+    def note_tested(self, parameters: isl.Set) -> None:
+        self.tested.append(parameters)
 
     def sunk(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """The band over the points of a tile, its last member sunk where that gains."""

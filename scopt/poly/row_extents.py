@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import islpy as isl
 from msgspec.structs import replace
 
+from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.scop import Array, Dependences, Guard, Scop, Statement
 from scopt.poly.isl_utils import IN, OUT, SET
 from scopt.poly.source_loops import Loops, source_loops
@@ -25,6 +26,15 @@ def only_for(scop: Scop, context: isl.Set) -> Scop:
     guard = Guard(tested) if scop.guard is None else scop.guard
     guard = replace(guard, parameters=guard.parameters.intersect(tested).coalesce())
     return replace(scop, context=scop.context.intersect(context).coalesce(), guard=guard)
+
+
+def for_parameters(scop: Scop, deps: Dependences, schedule: MarkedSchedule) -> tuple[Scop, Dependences, MarkedSchedule]:
+    """The same for the parameters only that the schedule is for, which the program tests."""
+    if schedule.tested is None:
+        return scop, deps, schedule
+    scop = narrowed(only_for(scop, schedule.tested))
+    tree = schedule.tree.intersect_domain(schedule.tree.get_domain().intersect_params(scop.context))
+    return scop, deps.within(scop.context), replace(schedule, tree=tree)
 
 
 def trusted_sizes(array: Array) -> tuple[int | None, ...]:
@@ -61,7 +71,7 @@ def within_rows(scop: Scop, deps: Dependences) -> Scop | None:
             context = context.intersect(inside)
     if scop.context.is_subset(context) or context.is_empty() or not _frees(scop, deps, context):
         return None
-    return _narrowed(only_for(scop, context.coalesce()))
+    return narrowed(only_for(scop, context.coalesce()))
 
 
 def _frees(scop: Scop, deps: Dependences, context: isl.Set) -> bool:
@@ -86,7 +96,7 @@ def _carrying(relation: isl.Map, source: Loops, sink: Loops) -> Iterator[Loops]:
         relation = relation.equate(IN, depth, OUT, depth)
 
 
-def _narrowed(scop: Scop) -> Scop:
+def narrowed(scop: Scop) -> Scop:
     """The SCoP without the instances that its context leaves out."""
 
     def narrowed(one: Statement) -> Statement:
