@@ -230,7 +230,8 @@ def _least_work(
 
 def strip_lengths(source: Scop, marked: MarkedSchedule, loops: LoopNest, machine: Machine) -> list[Condition]:
     """That there are half as many rows as a strip has usually, at least (shorter ones aren't vectors in every
-    compiler's code), or those of a piece, where they run in pieces; or that others have far more to do. Not of sizes
+    compiler's code), or those of a piece, where they run in pieces; or that others have far more to do. Beside other
+    strips, nothing of those in pieces that fill no buffers: fewer rows run one by one, as in the original. Not of sizes
     that are known about: strips were chosen for these."""
     parameters = frozenset(p.name for p in source.parameters if p.estimate is None)
     counts = {one.count for one in marked.strips.values() if one.vectors}
@@ -244,7 +245,9 @@ def strip_lengths(source: Scop, marked: MarkedSchedule, loops: LoopNest, machine
                 found.append((loop, exceeds((extent,), least - 1)))
     if len({test for _, test in found}) > 1:
         work = source_factors(source, [loop for loop, _ in found])
-        found = [(loop, disjunction((test, *outweighed(loop, work)))) for loop, test in found]
+        filled = any(one.buffers for one in marked.strips.values() if one.vectors)
+        asked = [one for one in found if filled or one[0] not in short]
+        found = [(loop, disjunction((test, *outweighed(loop, work)))) for loop, test in asked]
     return list(dict.fromkeys(test for _, test in found))
 
 

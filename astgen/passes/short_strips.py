@@ -1,4 +1,5 @@
-"""Strips of rows where there are fewer rows than one strip has: pieces of eight rows, then the rest one by one.
+"""Strips of rows where there are fewer rows than one strip has: pieces of eight rows, then the rest one by one, which
+takes as long as in the original.
 
 A strip that lacks rows has vector loops of an unknown length, so that its cells stay in memory: each step waits for the
 store of the one before, and compilers do what fills no vector one by one. With a constant length they keep the cells of
@@ -69,8 +70,8 @@ def _chosen(item: Item, source: Scop, originals: Mapping[str, str], counts: Coll
     inside = {originals.get(call.statement, call.statement) for call in calls(strip.body)}
     long = _LONG_STREAM if _streams([one for one in source.statements if one.name in inside]) else _LONG
     distance = subtract(strip.upper, strip.lower)
-    least, most = Const(PIECE - 1), Const(min(strip.step, long) - 2)
-    few = conjunction((compare(distance, ">=", least), compare(distance, "<=", most)))
+    most = Const(min(strip.step, long) - 2)
+    few = conjunction((compare(distance, ">=", Const(0)), compare(distance, "<=", most)))
     rows = plus(distance, 1)
     behind = add(strip.lower, scale(floor_div(rows, PIECE, nonnegative=True), PIECE))
     pieces = _Pieces(strip, (_piece(strip, strip.lower, PIECE), _piece(strip, behind, 1)))

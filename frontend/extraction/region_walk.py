@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 import islpy as isl
@@ -21,6 +22,7 @@ from scopt.frontend.extraction.region_names import ISL_WORDS, RegionNames
 from scopt.frontend.model.access_names import RawAccess, Survey
 from scopt.frontend.model.accesses import AccessCollector
 from scopt.frontend.model.affine import NotAffine, Scope, condition
+from scopt.frontend.model.copied_members import differ
 from scopt.frontend.model.element_sets import all_elements
 from scopt.frontend.model.loop_headers import Loop as ParsedLoop, NotALoop, parse_loop
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree
@@ -100,10 +102,10 @@ class RegionWalk(Struct, frozen=True, eq=False):
 
     def require_numbers(self, known: isl.Set) -> None:
         """Take for granted that what stands for numbers of iterations, or for members, does. Raises Refusal."""
-        scope = self.affine.scope(known, ())
-        numbers = ((name, "!=", value) for name, value in self.names.numbers.items())
-        for name, op, value in (*((name, "<", ir.Constant("int", "0")) for name in self.names.required), *numbers):
-            if not scope.assume(condition(ir.BinaryOp(op, ir.ID(name), value), scope)):
+        scope, zero = self.affine.scope(known, ()), ir.Constant("int", "0")
+        negative = (condition(ir.BinaryOp("<", ir.ID(name), zero), scope) for name in self.names.required)
+        for violation in chain(negative, (differ(*one, scope) for one in self.names.numbers.items())):
+            if not scope.assume(violation):
                 raise self.names.refuse("loop.step", "the loop's step is not a constant", self.names.items[0])
 
     def sequence(self, items: Iterable[Any], place: Place) -> Tree | None:
@@ -393,8 +395,6 @@ class RegionWalk(Struct, frozen=True, eq=False):
         """Note a statement; its name."""
         name = f"{'K' if kill else 'S'}{sum(raw.kill == kill for raw in self.statements)}"
         types = tuple(self.affine.types[iterator] for iterator in place.iterators)
-        where = self.names.location(node)
-        self.statements.append(
-            RawStatement(name, place.domain, place.iterators, types, node, accesses, where, place.loops, kill)
-        )
+        nest, where = (place.domain, place.iterators, types), self.names.location(node)
+        self.statements.append(RawStatement(name, *nest, node, accesses, where, place.loops, kill))
         return name

@@ -10,6 +10,9 @@ import islpy as isl
 from scopt.frontend.model.subscript_reading import Subscript
 from scopt.poly.isl_utils import project_out_params
 
+_MOST_KNOWN = 1 << 12
+_KNOWN: dict[tuple[str, tuple[str, ...], tuple[str, ...]], isl.Set] = {}
+
 
 class HasCondition(Protocol):
     @property
@@ -37,7 +40,21 @@ def always_inside(subscript: Subscript, inside: isl.Set) -> isl.Set:
 
 def always_all(subscript: Subscript, conditions: Iterable[isl.Set]) -> isl.Set:
     """The same for several parameter sets, one after the other: what lies outside of all of them at once has many
-    pieces."""
+    pieces.
+
+    Loops read many arrays at the same few places: the answers are kept, by what the sets say.
+    """
+    conditions = tuple(conditions)
+    key = str(subscript.domain), tuple(subscript.iterators), tuple(map(str, conditions))
+    found = _KNOWN.get(key)
+    if found is None:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        found = _KNOWN[key] = _always_all(subscript, conditions)
+    return found
+
+
+def _always_all(subscript: Subscript, conditions: Iterable[isl.Set]) -> isl.Set:
     holds, some = isl.Set("{ : }"), executed(subscript)
     for condition in conditions:
         outside = project_out_params(subscript.domain.subtract(condition), subscript.iterators)

@@ -3,7 +3,7 @@ they are made of; else variables that get their values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from msgspec import Struct, field
@@ -16,7 +16,7 @@ from scopt.frontend.syntax.structs import Types
 from scopt.frontend.syntax.symbols import POINTER, Symbol, facts_of, leads_elsewhere, taken_in
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.ctypes import CHARACTER
-from scopt.ir.effects import STEPS, Effects
+from scopt.ir.effects import STEPS, Effects, bases, targets
 from scopt.ir.walks import changed, rebuilt, walk
 
 Scope = dict[str, Symbol]
@@ -157,14 +157,17 @@ class Arguments(Struct, frozen=True, eq=False):
         return rows and _variables(node.subscript) is not None
 
     def writes_numbers(self, function: ir.FuncDef, done: Effects, scope: Scope) -> bool:
-        """Whether all that a function writes are numbers, which aren't parts of a pointer unless they are characters:
-        objects of different types don't overlap."""
+        """Whether all that a function writes, its own structures apart, are numbers, which aren't parts of a pointer
+        unless they are characters: objects of different types don't overlap."""
         if done.unnamed or done.opaque or not self.tu.strict_aliasing:
             return False
         args = function.decl.type.args
         listed = [*(args.params if args is not None else ()), *walk(function.body)]
         types = {one.name: self.types(scope).declared(one) for one in listed if isinstance(one, ir.Decl)}
-        for name in done.through:
+        places = [one for one in targets(function.body) if not _is_member(one, types)]
+        if any(map(_is_of_cast, places)):
+            return False
+        for name in frozenset[str]().union(*map(bases, places)):
             typed = types.get(name)
             if typed is None or sum(layer.kind == "pointer" for layer in typed.layers) > 1 or typed.struct is not None:
                 return False
@@ -238,6 +241,20 @@ class Arguments(Struct, frozen=True, eq=False):
         return True
 
 
+def _is_member(place: Any, names: Collection[str]) -> bool:
+    """Whether a place is one of these names, or a member of such a structure."""
+    while isinstance(place, ir.StructRef) and place.type == ".":
+        place = place.name
+    return isinstance(place, ir.ID) and place.name in names
+
+
+def _is_of_cast(place: Any) -> bool:
+    """Whether a place is reached through a pointer that is converted."""
+    while isinstance(place, (ir.StructRef, ir.ArrayRef)):
+        place = place.name
+    return isinstance(place, ir.UnaryOp) and any(isinstance(one, ir.Cast) for one in walk(place))
+
+
 def changeable(node: ir.Decl) -> ir.Decl:
     """A variable's declaration without its value, for another one to be assigned."""
     inner = node.type
@@ -255,16 +272,22 @@ def _both(some: frozenset[str] | None, others: frozenset[str] | None) -> frozens
 
 
 def _is_led_by_pointers(argument: Any) -> bool:
-    """Whether an argument is the address of an element that nothing but pointers, and variables in subscripts, lead to:
-    ``&s->rng[i]``."""
+    """Whether an argument is the address of an element that nothing but pointers, and variables in subscripts, lead to,
+    or a pointer in such an element: ``&s->rng[i]``, ``g->q.h``."""
     match argument:
         case ir.UnaryOp(op="&", expr=ir.ArrayRef() as node):
-            while isinstance(node, (ir.ArrayRef, ir.StructRef)):
-                if isinstance(node, ir.ArrayRef) and _variables(node.subscript) is None:
-                    return False
-                node = node.name
-            return isinstance(node, ir.ID)
+            return _is_led_to(node)
+        case ir.StructRef() as node:
+            return _is_led_to(node)
     return False
+
+
+def _is_led_to(node: Any) -> bool:
+    while isinstance(node, (ir.ArrayRef, ir.StructRef)):
+        if isinstance(node, ir.ArrayRef) and _variables(node.subscript) is None:
+            return False
+        node = node.name
+    return isinstance(node, ir.ID)
 
 
 def _variables(node: Any) -> frozenset[str] | None:

@@ -189,3 +189,64 @@ def test_what_the_rest_looks_at_is_not_written_before(expression: str) -> None:
     tu = parse(source, "in.c", Options())
     (region,) = tu.regions
     assert with_called_bodies(tu, region, scope_at(tu, region)).items is region.items
+
+
+FACES = """
+#include <stdio.h>
+#include <stdlib.h>
+typedef struct { double m, p; } flux;
+typedef struct { int nx, ny; double *h, *u, *v; } grid;
+static inline flux face(const grid *g, long a, long s, const double *un, double *left, double *right)
+{
+  const double *h = g->h;
+  long b = a + s;
+  double hl = h[a] + 0.5 * (h[a] - h[a - s]), hr = h[b] - 0.5 * (h[b + s] - h[b]);
+  flux f;
+  *left = 0.5 * hl * un[a];
+  *right = 0.5 * hr * un[b];
+  f.m = hl * un[a] - hr * un[b];
+  f.p = hl * hl - hr * hr;
+  return f;
+}
+__attribute__((noinline)) static void step(grid *g, double *r, double *q)
+{
+  for (int j = 1; j < g->ny - 1; j++)
+    for (int i = 1; i < g->nx - 2; i++) {
+      long a = (long)j * g->nx + i;
+      double left, right;
+      flux f = face(g, a, 1, KIND, &left, &right);
+      r[a] = f.m + right;
+      q[a] = f.p - left;
+    }
+}
+int main(void)
+{
+  enum { X = 130, Y = 90 };
+  grid g = {X, Y, malloc(8 * X * Y), malloc(8 * X * Y), malloc(8 * X * Y)};
+  double *r = calloc(X * Y, 8), *q = calloc(X * Y, 8), sum = 0;
+  for (int k = 0; k < X * Y; k++) g.h[k] = k % 7, g.u[k] = k % 11 * 0.25, g.v[k] = k % 5 - 0.125;
+  step(&g, r, q);
+  for (int k = 0; k < X * Y; k++) sum = 0.9 * sum + r[k] - 0.5 * q[k];
+  printf("%a\\n", sum);
+}
+"""
+
+
+def test_pointers_in_members_are_given_to_functions_that_write_numbers(run_c: Callable[..., str]) -> None:
+    source = FACES.replace("KIND", "g->u")
+    text = optimize(source.encode(), Options(autodetect=True)).text.decode()
+    assert "omp parallel for" in text
+    assert run_c(text, "-fopenmp", name="made") == run_c(source, name="plain")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("*left = 0.5 * hl * un[a];", "*(char *)left = 1;"),
+        ("*left = 0.5 * hl * un[a];", "((grid *)g)->u = left;"),
+    ],
+)
+def test_they_are_not_where_the_function_may_write_the_member(old: str, new: str) -> None:
+    source = FACES.replace("KIND", "g->u").replace(old, new)
+    text = optimize(source.encode(), Options(autodetect=True)).text.decode()
+    assert "omp parallel for" not in text[text.index("void step") :]

@@ -12,6 +12,8 @@ from scopt.frontend.region.autodetect import detect
 from scopt.frontend.region.parse import parse
 from scopt.ir.scop import Scop
 from scopt.options import Options
+from scopt.pipeline import optimize
+from tests.conftest import RunC
 
 BEFORE = """
 typedef struct { double x, y; float v[4]; } vec;
@@ -213,15 +215,56 @@ def test_volatile_structures_are_refused() -> None:
 ROWS = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) s->data[i * s->n + j] = s->data[(i + 1) * s->n + j];"
 
 
-def test_copies_of_members_take_their_place() -> None:
-    scop = scop_of_function("grid *s", f"int n = s->n; {ROWS}")
+@pytest.mark.parametrize("before", ["int n = s->n;", "long n = s->n;", "unsigned long n = (unsigned)s->n;"])
+def test_copies_of_members_take_their_place(before: str) -> None:
+    scop = scop_of_function("grid *s", f"{before} {ROWS}")
     assert "const int s_n = s->n;" in scop.prologue
     assert scop.arrays["s_data"].rank == 2
     assert scop.guard is not None
-    assert "s_n = n" in str(scop.guard.parameters)
+    assert _are_equal(scop)
 
 
-@pytest.mark.parametrize("before", ["long n = s->n;", "int n = s->n; s->n = 2;", "int n = P[0].y;"])
+@pytest.mark.parametrize("before", ["char n = s->n;", "int n = s->n; s->n = 2;", "int n = P[0].y;"])
 def test_other_variables_are_no_copies(before: str) -> None:
-    scop = scop_of_function("grid *s", f"{before} {ROWS}")
-    assert scop.guard is None or "s_n = n" not in str(scop.guard.parameters)
+    assert not _are_equal(scop_of_function("grid *s", f"{before} {ROWS}"))
+
+
+def _are_equal(scop: Scop) -> bool:
+    """Whether the program asks for that."""
+    asked = str(scop.guard.parameters) if scop.guard is not None else ""
+    return "s_n = n" in asked or "n = s_n" in asked
+
+
+def test_rows_in_front_are_found_by_a_copy_of_another_type(run_c: RunC) -> None:
+    """Sums for both sides of the faces between rows."""
+    source = """#include <stddef.h>
+    #include <stdio.h>
+    #include <stdlib.h>
+    typedef struct { int nx, ny, stride; double *h, *u, *v; } grid;
+    #define AT(g, i, j) ((size_t)((j) + 1) * (size_t)(g)->stride + (size_t)((i) + 1))
+    __attribute__((noinline)) void faces(grid *g, double *r) {
+      const size_t row = (size_t)g->stride;
+      for (int j = -1; j < g->ny; j++)
+        for (int i = 0; i < g->nx; i++) {
+          size_t a = AT(g, i, j), b = a + row;
+          double m = 0.5 * (g->h[a] + g->h[b]) * (g->u[a] - g->u[b]);
+          r[a] -= m;
+          r[b] += m * g->v[a];
+        }
+    }
+    int main(void) {
+      for (int most = 1; most < 90; most += 22) {
+        grid g = {most, 70, most + 2, malloc(80000), malloc(80000), malloc(80000)};
+        double *r = calloc(10000, 8), sum = 0;
+        for (int k = 0; k < 10000; k++) g.h[k] = k % 7, g.u[k] = k % 11 * 0.25, g.v[k] = k % 5 - 0.125;
+        faces(&g, r);
+        for (int k = 0; k < 72 * g.stride; k++) sum = 0.9 * sum + r[k];
+        printf("%a\\n", sum);
+      }
+    }
+    """
+    made = optimize(source.encode(), Options(autodetect=True))
+    text = made.text.decode()
+    assert "g_stride == (long)row" in " ".join(text.split()) or "(long)row == g_stride" in " ".join(text.split())
+    assert "omp simd" in text
+    assert run_c(text, "-fopenmp", name="made") == run_c(source, name="plain")
