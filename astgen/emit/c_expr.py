@@ -59,8 +59,11 @@ MASKED = {
 PICKS = {"int": "scopt_pick", "float": "scopt_pickf", "double": "scopt_pickd"}
 # Likewise of ints, where floating-point numbers are computed for them.
 PICK_BITS = "scopt_pick_bits"
-# Calls that divide ints by means of a floating-point type, by operator and this type; by 0, they give the left one.
+# Calls that divide ints by means of a floating-point type, by operator and this type, or "any": doubles, for what may
+# be the least int by -1. By 0, they give the left one.
 QUOTIENTS = {
+    ("/", "any"): "scopt_any_quotient",
+    ("%", "any"): "scopt_any_remainder",
     ("/", "double"): "scopt_quotient",
     ("/", "float"): "scopt_quotientf",
     ("%", "double"): "scopt_remainder",

@@ -178,7 +178,7 @@ def masked_numbers(ctype: str) -> list[str]:
 
 
 def _quotient(operator: str, number: str, name: str) -> list[str]:
-    """A function that divides ints, for vectors. number: the type that it does that in."""
+    """A function that divides ints, for vectors. number: as in `divided`."""
     result = "quotient" if operator == "/" else "one - quotient * other"
     return [
         f"static inline int {name}(int one, int other)\n",
@@ -197,18 +197,29 @@ _DIVIDED = "const int quotient = other == 0 ? one : one / other;"
 
 
 def divided(number: str) -> list[str]:
-    """A quotient of ints as C has it, cut off to an integer, and what is divided if the divisor is 0, where the number's type
-    has both, and halves.
+    """A quotient of ints as C has it, cut off to an integer, and what is divided if the divisor is 0, where a type
+    has both ints, and halves.
 
     Of a and b > 0 (signs go the same way), (a + 1/2) / b is 1 / 2b away from the next integers at least. A product with
     a reciprocal is off by a few units in the last place, (a + 1/2) / b times 2^-51 for doubles, even if compilers make
     a quotient of it again: less than that for a < 2^49. For floats, whose reciprocals may be estimates of 22 bits under
     -ffast-math, a is to be at most 2^20.
+
+    number: "any" for doubles where the least int may be divided by -1, which gives some int.
     """
-    half, one, suffix = ("0.5", "1.0", "") if number == "double" else ("0.5f", "1.0f", "f")
+    if number == "float":
+        return [
+            "  const float more = (float)one + __builtin_copysignf(0.5f, (float)one);\n",
+            "  const int quotient = (int)(more * (1.0f / (float)(other + (other == 0))));\n",
+        ]
+    whole = "more * (1.0 / (double)(other + (other == 0)))"
+    more = "  const double more = (double)one + __builtin_copysign(0.5, (double)one);\n"
+    if number == "double":
+        return [more, f"  const int quotient = (int)({whole});\n"]
     return [
-        f"  const {number} more = ({number})one + __builtin_copysign{suffix}({half}, ({number})one);\n",
-        f"  const int quotient = (int)(more * ({one} / ({number})(other + (other == 0))));\n",
+        more,
+        f"  const double whole = {whole};\n",
+        "  const int quotient = (int)(whole < 2147483648.0 ? whole : 2147483647.0);\n",
     ]
 
 

@@ -26,33 +26,50 @@ _WORD = 32
 # Numbers up to which a float's 24 bits tell a half, and what a division is off by where compilers replace it by a
 # product with an estimate, apart; and numbers that it has.
 _MOST_DIVIDED, _MOST_DIVISOR = 1 << 20, 1 << 23
+# What has quotients by all numbers but 0.
+_MOST = (1 << 31) - 1
 _ARITHMETIC = ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
 _NARROW = ("signed char", "unsigned char", "char", "short", "unsigned short", "int")
 
 
-def quotient_helper(scop: Scop, statement: Statement, node: ir.Node) -> str | None:
-    """The function that has an operator's value, for a quotient or a remainder of ints that isn't one by a constant;
-    None for all else."""
+def quotient_number(scop: Scop, statement: Statement, node: ir.Node) -> str | None:
+    """How a quotient or a remainder of ints that isn't one by a constant is computed, as in `QUOTIENTS`; None for all
+    else."""
     match node:
-        case ir.BinaryOp(op="/" | "%" as op, left=left, right=right):
+        case ir.BinaryOp(op="/" | "%", left=left, right=right):
             ints = is_int(scop, statement, left) and is_int(scop, statement, right)
             if not ints or not any(isinstance(one, ir.ID | ir.ArrayRef) for one in walk(right)):
                 return None
-            small = _is_within(scop, statement, left, _MOST_DIVIDED) and _is_within(
-                scop, statement, right, _MOST_DIVISOR
-            )
-            return helper_name(QUOTIENTS[op, "float" if small else "double"], scop.reserved)
+            small = _is_within(scop, statement, left, _MOST_DIVIDED)
+            return "float" if small and _is_within(scop, statement, right, _MOST_DIVISOR) else "double"
     return None
 
 
 def with_quotients(scop: Scop, statement: Statement, body: ir.Node) -> ir.Node:
-    """A statement's body with calls of such functions, with the same references."""
+    """A statement's body with calls of such functions, with the same references. Behind conditions, which may not be
+    asked then, quotients are those of any numbers."""
+    behind = {inner for node in walk(body) for part in _conditional(node) for inner in walk(part)}
 
     def change(node: ir.Node, made: ir.Node) -> ir.Node:
-        name = quotient_helper(scop, statement, node)
-        return made if name is None else call(name, [made.left, made.right])
+        number = quotient_number(scop, statement, node)
+        if number is None:
+            return made
+        if number == "double" and node in behind and not _is_within(scop, statement, made.left, _MOST):
+            number = "any"
+        return call(helper_name(QUOTIENTS[made.op, number], scop.reserved), [made.left, made.right])
 
     return rewritten(body, change, {})
+
+
+def is_sure(scop: Scop, statement: Statement, node: ir.Node) -> bool:
+    """Whether a part of a statement is nothing that divides ints, or a call that does whatever these are."""
+    match node:
+        case ir.BinaryOp(op="/" | "%"):
+            return not is_int(scop, statement, node)
+        case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[left, _])) if is_quotient(scop, node):
+            least = {helper_name(QUOTIENTS[op, "double"], scop.reserved) for op in ("/", "%")}
+            return name not in least or _is_within(scop, statement, left, _MOST)
+    return True
 
 
 def is_quotient(scop: Scop, node: ir.Node) -> bool:
@@ -90,7 +107,7 @@ def has_quotients(scop: Scop, nest: LoopNest) -> bool:
 
 def divides(scop: Scop, statement: Statement) -> bool:
     """Whether a statement computes such a quotient."""
-    return any(quotient_helper(scop, statement, node) is not None for node in walk(statement.body))
+    return any(quotient_number(scop, statement, node) is not None for node in walk(statement.body))
 
 
 def is_int(scop: Scop, statement: Statement, node: ir.Node) -> bool:

@@ -27,7 +27,14 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.astgen.emit.c_expr import PICK_BITS, PICKS, helper_name
 from scopt.astgen.lower.body_syntax import call
-from scopt.astgen.passes.divided_ints import is_computed_always, is_int, is_quotient, quotient_names, with_quotients
+from scopt.astgen.passes.divided_ints import (
+    is_computed_always,
+    is_int,
+    is_quotient,
+    is_sure,
+    quotient_names,
+    with_quotients,
+)
 from scopt.astgen.passes.eager import SUFFIX, Sure
 from scopt.astgen.passes.folded_choices import folded_operands, folding_variables, is_constant, is_small
 from scopt.astgen.passes.vector_calls import with_vector_statements
@@ -331,9 +338,13 @@ class Values(Struct, frozen=True, eq=False):
             case ir.TernaryOp() | ir.UnaryOp(op="!"):
                 pass
             case ir.FuncCall(args=ir.ExprList(exprs=[one, other])) if is_quotient(self.scop, node):
-                return self.may_be_divided(one, other)
+                return (
+                    is_sure(self.scop, self.statement, node)
+                    and self.may_be_computed(one)
+                    and self.may_be_computed(other)
+                )
             case ir.BinaryOp(op="/" | "%", left=one, right=other) if self.divides and self.is_int(node):
-                return self.may_be_divided(one, other)
+                return self.may_be_computed(one) and self.may_be_computed(other)
             case ir.FuncCall(args=ir.ExprList(exprs=[given])):
                 return self.kind(node) is not None and self.may_be_computed(given)
             case ir.UnaryOp(op="-", expr=inner):
@@ -356,11 +367,6 @@ class Values(Struct, frozen=True, eq=False):
 
     def is_int(self, node: ir.Node) -> bool:
         return is_int(self.scop, self.statement, node)
-
-    def may_be_divided(self, one: ir.Node, other: ir.Node) -> bool:
-        """Likewise of a quotient whose function takes a divisor of 0. The least int has no quotient by -1."""
-        fits = Sure(self.scop, self.statement).largest(one) < 1 << _WORD - 1
-        return fits and self.may_be_computed(one) and self.may_be_computed(other)
 
     def computes_floats(self, node: ir.Node) -> bool:
         """Whether a value is computed by operations on floating-point numbers, or by comparing such."""

@@ -9,8 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.emit.c_expr import PICK_BITS, PICKS, helper_name
-from scopt.astgen.passes.divided_ints import is_int, quotient_helper
+from scopt.astgen.emit.c_expr import PICK_BITS, PICKS, QUOTIENTS, helper_name
+from scopt.astgen.passes.divided_ints import is_sure, quotient_number
 from scopt.astgen.passes.eager import Sure
 from scopt.astgen.passes.picking import Values, equality, has_value
 from scopt.check.eager_conditions import is_truth_of, same_conditions
@@ -74,7 +74,9 @@ class _Original(Struct, frozen=True, eq=False):
         """Whether a function has the value of a quotient, or a remainder, of ints."""
         match mine, theirs:
             case ir.BinaryOp(), ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[one, other])):
-                same = name == quotient_helper(self.scop, self.statement, mine)
+                number = quotient_number(self.scop, self.statement, mine)
+                numbers = {"double": ("double", "any"), "float": ("float",)}[number] if number else ()
+                same = name in (helper_name(QUOTIENTS[mine.op, one], self.scop.reserved) for one in numbers)
                 return same and self.gives(mine.left, one) and self.gives(mine.right, other)
         return False
 
@@ -107,7 +109,7 @@ class _Original(Struct, frozen=True, eq=False):
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[other, one, two])):
                 picks = (PICKS[kind], *((PICK_BITS,) if kind == "int" else ()))
                 called = name in (helper_name(pick, self.scop.reserved) for pick in picks)
-                values = replace(values, divides=not any(map(self.divides_ints, walk(theirs))))
+                values = replace(values, divides=all(map(self.is_sure, walk(theirs))))
                 safe = values.may_be_computed(condition) and self.may_be_computed(values, sides[0])
                 safe = safe and (
                     self.may_be_computed(values, sides[1]) or self.is_apart(values, sides[1], equality(condition))
@@ -141,12 +143,8 @@ class _Original(Struct, frozen=True, eq=False):
         found = [self.parts(mine) for mine in some]
         return None if None in found else self.values().common(*(one for parts in found if parts for one in parts[1]))
 
-    def divides_ints(self, node: ir.Node) -> bool:
-        """Whether an operator divides ints, which fails if the divisor is 0."""
-        match node:
-            case ir.BinaryOp(op="/" | "%"):
-                return is_int(self.scop, self.statement, node)
-        return False
+    def is_sure(self, theirs: ir.Node) -> bool:
+        return is_sure(self.scop, self.statement, theirs)
 
     def is_apart(self, values: Values, mine: ir.Node, asked: tuple[ir.Node, str] | None) -> bool:
         """Whether a part that is computed though something is that constant computes nothing but what may be, or what

@@ -50,13 +50,18 @@ def test_small_numbers_are_floats_and_what_branches_compute_is_chosen() -> None:
     assert "h = scopt_pick_bits(d == 0, 0, scopt_pick_bits(x > 100, scopt_quotientf(6 * (x - y), d), " in text(HUES)
 
 
+def test_what_may_not_be_asked_for_is_one_of_any_numbers() -> None:
+    made = text("for (i = 0; i < n; i++) q[i] = b[i] > 0 ? a[i] / b[i] : a[i];")
+    assert "q[i] = scopt_pick_bits(b[i] > 0, scopt_any_quotient(a[i], b[i]), a[i]);" in made
+
+
 @pytest.mark.parametrize(
     "body",
     [
         "for (i = 0; i < n; i++) q[i] = a[i] / 7;",  # compilers multiply vectors
         "for (i = 0; i < n; i++) q[i] = a[i] / (b[i] + 1L);",  # of 64 bits
         "for (i = 0; i < n; i++) q[i] = a[i] / (b[i] + 1u);",
-        "for (i = 0; i < n; i++) if (b[i]) q[i] = a[i] / b[i];",  # might be the least int by -1 elsewhere
+        "for (i = 0; i < n; i++) if (b[i]) q[i] = a[i] / b[i];",  # a branch for what is stored
         "for (i = 1; i < n; i++) q[i] = q[i - 1] / b[i];",  # no vectors
     ],
 )
@@ -105,6 +110,7 @@ int main(void) {
           int a = (int)(signs & 1 ? -x : x), b = (int)(signs & 2 ? -y : y);
           wrong += scopt_quotient(a, b) != a / b;
           wrong += scopt_remainder(a, b) != a % b;
+          wrong += (scopt_any_quotient(a, b) != a / b) + (scopt_any_remainder(a, b) != a % b);
           if (x <= 1048576 && x >= -1048576 && y <= 8388608)
             wrong += (scopt_quotientf(a, b) != a / b) + (scopt_remainderf(a, b) != a % b);
         }

@@ -71,7 +71,7 @@ def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: froze
     by_mask = "  return mask == 0 ? other : mask == -1 ? one : one + other;\n"
     for ctype in (*BITS, "int"):
         text = text.replace("".join(masked_numbers(ctype)), by_mask)
-    for number in BITS:
+    for number in (*BITS, "any"):
         text = text.replace("".join(divided(number)), "  const int quotient = other == 0 ? one : one / other;\n")
     for form in forms(text):
         made = translated(workshop, form.source, declared, externals={})
