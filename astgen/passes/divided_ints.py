@@ -36,7 +36,10 @@ def quotient_number(scop: Scop, statement: Statement, node: ir.Node) -> str | No
     """How a quotient or a remainder of ints that isn't one by a constant is computed, as in `QUOTIENTS`; None for all
     else."""
     match node:
-        case ir.BinaryOp(op="/" | "%", left=left, right=right):
+        case (
+            ir.BinaryOp(op="/" | "%", left=ir.Node() as left, right=ir.Node() as right)
+            | ir.Assignment(op="/=" | "%=", lvalue=ir.Node() as left, rvalue=ir.Node() as right)
+        ):
             ints = is_int(scop, statement, left) and is_int(scop, statement, right)
             if not ints or not any(isinstance(one, ir.ID | ir.ArrayRef) for one in walk(right)):
                 return None
@@ -54,8 +57,16 @@ def with_quotients(scop: Scop, statement: Statement, body: ir.Node) -> ir.Node:
         number = quotient_number(scop, statement, node)
         if number is None:
             return made
-        if number == "double" and node in behind and not _is_within(scop, statement, made.left, _MOST):
+        if (
+            number == "double"
+            and node in behind
+            and isinstance(node, ir.BinaryOp)
+            and not _is_within(scop, statement, made.left, _MOST)
+        ):
             number = "any"
+        if isinstance(made, ir.Assignment):
+            name = helper_name(QUOTIENTS[made.op[0], number], scop.reserved)
+            return ir.Assignment("=", made.lvalue, call(name, [made.lvalue, made.rvalue]), made.coord)
         return call(helper_name(QUOTIENTS[made.op, number], scop.reserved), [made.left, made.right])
 
     return rewritten(body, change, {})
@@ -114,7 +125,7 @@ def is_int(scop: Scop, statement: Statement, node: ir.Node) -> bool:
     """Whether a value's type is int, or one whose values are ints before anything is computed of them."""
     access = next((one for one in statement.accesses if one.node is node), None)
     if access is not None:
-        return access.kind == "read" and _holds_ints(scop.arrays[access.array].type)
+        return access.kind != "write" and _holds_ints(scop.arrays[access.array].type)
     match node:
         case ir.Constant(type=spelling):
             return bool(spelling == "int" and node.value.isdecimal())

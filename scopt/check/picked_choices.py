@@ -54,6 +54,8 @@ class _Original(Struct, frozen=True, eq=False):
         match mine:
             case ir.Compound(block_items=[ir.Node() as only]):
                 return self.gives(only, theirs)
+            case ir.Assignment(op="/=" | "%=", lvalue=target) if same_tree(target, self.cell):
+                return self.divides(mine, theirs)
             case ir.Assignment(op=op, lvalue=target, rvalue=value):
                 return op == "=" and same_tree(target, self.cell) and self.gives(value, theirs)
             case ir.If(cond=condition, iftrue=ir.Node() as one, iffalse=ir.Node() as other):
@@ -73,10 +75,14 @@ class _Original(Struct, frozen=True, eq=False):
     def divides(self, mine: ir.Node, theirs: ir.Node) -> bool:
         """Whether a function has the value of a quotient, or a remainder, of ints."""
         match mine, theirs:
-            case ir.BinaryOp(), ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[one, other])):
+            case ir.BinaryOp() | ir.Assignment(), ir.FuncCall(
+                name=ir.ID(name=name), args=ir.ExprList(exprs=[one, other])
+            ):
                 number = quotient_number(self.scop, self.statement, mine)
                 numbers = {"double": ("double", "any"), "float": ("float",)}[number] if number else ()
-                same = name in (helper_name(QUOTIENTS[mine.op, one], self.scop.reserved) for one in numbers)
+                same = name in (helper_name(QUOTIENTS[mine.op[0], one], self.scop.reserved) for one in numbers)
+                if isinstance(mine, ir.Assignment):
+                    return same and one is mine.lvalue and self.gives(mine.rvalue, other)
                 return same and self.gives(mine.left, one) and self.gives(mine.right, other)
         return False
 

@@ -33,7 +33,7 @@ HUES = """for (i = 0; i < n; i++) {
   int x = u[i], y = w[i], d = x > y ? x - y : y - x, h;
   if (d == 0) h = 0; else if (x > 100) h = 6 * (x - y) / d; else h = 240 + 6 * (y - x) % d;
   q[i] = h; }"""
-REMAINDERS = "for (i = 0; i < n; i++) q[i] = a[i] % (b[i] | 1);"
+REMAINDERS = "for (i = 0; i < n; i++) { q[i] = a[i] % (b[i] | 1); u[i] /= b[i] & 7 | 1; }"
 
 
 def text(body: str) -> str:
@@ -43,7 +43,8 @@ def text(body: str) -> str:
 
 def test_a_quotient_of_ints_is_one_of_doubles() -> None:
     assert "v = scopt_quotient((u[i] - low) * 255, high - low);" in text(STRETCHED)
-    assert "q[i] = scopt_remainder(a[i], b[i] | 1);" in text(REMAINDERS)
+    assert "q[i] = scopt_remainder(a[i], b_0 | 1);" in text(REMAINDERS)
+    assert "u[i] = scopt_quotient(u[i], (b_0 & 7) | 1);" in text(REMAINDERS)
 
 
 def test_small_numbers_are_floats_and_what_branches_compute_is_chosen() -> None:
@@ -159,7 +160,7 @@ def test_results_stay(run_c: RunC, sanitized: bool) -> None:
   for (int k = 0; k < 3; k++) {{
     if (k == 0) f0(N, 20, 31, a, b, u, w, q); else if (k == 1) f1(N, 0, 1, a, b, u, w, q);
     else f2(N, 0, 1, a, b, u, w, q);
-    for (int i = 0; i < N; i++) sum = sum * 31 + (unsigned)q[i];
+    for (int i = 0; i < N; i++) sum = (sum * 31 + (unsigned)q[i]) * 31 + u[i];
   }}
   printf("%u\\n", sum);
 }}
