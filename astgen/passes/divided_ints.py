@@ -49,27 +49,28 @@ def quotient_number(scop: Scop, statement: Statement, node: ir.Node) -> str | No
 
 
 def with_quotients(scop: Scop, statement: Statement, body: ir.Node) -> ir.Node:
-    """A statement's body with calls of such functions, with the same references. Behind conditions, which may not be
-    asked then, quotients are those of any numbers."""
+    """A statement's body with calls of such functions, with the same references: what is in their subscripts stays.
+    Behind conditions, which may not be asked then, quotients are those of any numbers."""
+    places = _subscripts(statement)
     behind = {inner for node in walk(body) for part in _conditional(node) for inner in walk(part)}
 
     def change(node: ir.Node, made: ir.Node) -> ir.Node:
-        number = quotient_number(scop, statement, node)
+        number = None if node in places else quotient_number(scop, statement, node)
         if number is None:
             return made
-        if (
-            number == "double"
-            and node in behind
-            and isinstance(node, ir.BinaryOp)
-            and not _is_within(scop, statement, made.left, _MOST)
-        ):
-            number = "any"
         if isinstance(made, ir.Assignment):
             name = helper_name(QUOTIENTS[made.op[0], number], scop.reserved)
             return ir.Assignment("=", made.lvalue, call(name, [made.lvalue, made.rvalue]), made.coord)
+        if number == "double" and node in behind and not _is_within(scop, statement, made.left, _MOST):
+            number = "any"
         return call(helper_name(QUOTIENTS[made.op, number], scop.reserved), [made.left, made.right])
 
     return rewritten(body, change, {})
+
+
+def _subscripts(statement: Statement) -> frozenset[ir.Node]:
+    """All that says which cells a statement refers to."""
+    return frozenset(inner for one in statement.accesses if one.node is not None for inner in walk(one.node))
 
 
 def is_sure(scop: Scop, statement: Statement, node: ir.Node) -> bool:
@@ -118,7 +119,8 @@ def has_quotients(scop: Scop, nest: LoopNest) -> bool:
 
 def divides(scop: Scop, statement: Statement) -> bool:
     """Whether a statement computes such a quotient."""
-    return any(quotient_number(scop, statement, node) is not None for node in walk(statement.body))
+    found = [node for node in walk(statement.body) if quotient_number(scop, statement, node) is not None]
+    return bool(found) and not _subscripts(statement).issuperset(found)
 
 
 def is_int(scop: Scop, statement: Statement, node: ir.Node) -> bool:

@@ -64,6 +64,7 @@ def test_what_may_not_be_asked_for_is_one_of_any_numbers() -> None:
         "for (i = 0; i < n; i++) q[i] = a[i] / (b[i] + 1u);",
         "for (i = 0; i < n; i++) if (b[i]) q[i] = a[i] / b[i];",  # a branch for what is stored
         "for (i = 1; i < n; i++) q[i] = q[i - 1] / b[i];",  # no vectors
+        "for (i = 0; i < n; i++) q[i] = a[(b[i] & 255) / (w[i] & 7 | 1)];",  # a place
     ],
 )
 def test_others_stay(body: str) -> None:
