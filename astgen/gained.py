@@ -10,6 +10,7 @@ import islpy as isl
 from scopt import ir
 from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.loop_work import is_tile_loop
+from scopt.astgen.passes.divided_ints import has_quotients
 from scopt.astgen.passes.eager import has_sums_of_comparisons
 from scopt.astgen.passes.held import hold_cells
 from scopt.astgen.passes.kept_loops import with_kept_loops
@@ -38,7 +39,7 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
     branches compilers leave as they are. threads: whether they are there. strips: whether those count that are there
     for threads to share."""
     loops = loops_of(nest)
-    if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest):
+    if gains_anywhere(marked, nest) or has_searches(scop, nest) or has_masks(scop, nest) or has_quotients(scop, nest):
         return True
     if has_borders_apart(scop, nest) or has_whole_windows(scop, nest) or reads_ahead(scop, nest):
         return True

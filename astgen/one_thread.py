@@ -13,6 +13,7 @@ import islpy as isl
 
 from scopt import ir
 from scopt.astgen.gained import calls_with_loops, loops_of
+from scopt.astgen.passes.divided_ints import divides
 from scopt.ir.expr import names, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Const, For, LoopNest
@@ -91,7 +92,9 @@ def _is_own(scop: Scop, loop: For, cut: set[str]) -> bool:
     calls = [call for _, call in calls_with_loops(loop.body, ())]
     names_inside = {call.statement for call in calls}
     inside = [one for one in scop.statements if one.name in names_inside]
-    if any(one.name in cut or _evaluates_sometimes(one.body) or _has_first_apart(scop, one) for one in inside):
+    if any(one.name in cut or _evaluates_sometimes(one.body) or divides(scop, one) for one in inside):
+        return True
+    if any(_has_first_apart(scop, one) for one in inside):
         return True
     length = subtract(loop.upper, loop.lower)
     short = isinstance(length, Const) and length.value < _UNROLLED

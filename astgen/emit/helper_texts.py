@@ -10,8 +10,10 @@ from scopt.astgen.emit.c_expr import (
     HELPERS,
     LANES,
     MASKED,
+    PICK_BITS,
     PICKS,
     PRODUCTS,
+    QUOTIENTS,
     SCALAR,
     SHORT,
     SIZE,
@@ -75,6 +77,11 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
     for ctype, helper in PICKS.items():
         if helper in helpers:
             lines += _pick(ctype, helper_name(helper, reserved))
+    if PICK_BITS in helpers:
+        lines += _pick("int", helper_name(PICK_BITS, reserved), bits="int")
+    for (operator, number), helper in QUOTIENTS.items():
+        if helper in helpers:
+            lines += _quotient(operator, number, helper_name(helper, reserved))
     for key, helper in LANES.items():
         if helper in helpers:
             lines += _lane(lane_type(key), helper_name(helper, reserved))
@@ -135,15 +142,17 @@ def most_threads(name: str) -> list[str]:
     return [f"static inline int {name}(void) {{ return (omp_get_max_threads)(); }}\n"]
 
 
-def _pick(ctype: str, name: str) -> list[str]:
+def _pick(ctype: str, name: str, bits: str | None = None) -> list[str]:
     """A function that gives its second operand, or its last one where the first one is 0. Floating-point numbers by
     masks for gcc: for a choice, it would compute each operand behind a branch, and it makes no vectors of those that
-    compute such numbers (these might trap, tree-if-conv.cc). Vectors of narrow cells are faster by choices."""
+    compute such numbers (these might trap, tree-if-conv.cc). Vectors of narrow cells are faster by choices.
+
+    bits: the integers whose masks are asked for; None: those of the size of floating-point numbers."""
     signature = f"static inline {ctype} {name}(int holds, {ctype} one, {ctype} other)"
     chosen = "return holds ? one : other;"
-    if ctype not in BITS:
+    bits = bits or BITS.get(ctype)
+    if bits is None:
         return [f"{signature} {{ {chosen} }}\n"]
-    bits = BITS[ctype]
     return [
         f"{signature}\n",
         "{\n",
@@ -158,11 +167,59 @@ def _pick(ctype: str, name: str) -> list[str]:
 
 
 def masked_numbers(ctype: str) -> list[str]:
-    """One of two floating-point numbers, bit by bit: as an integer of their size. mask: all bits, or none."""
+    """One of two numbers, bit by bit: as an integer of their size. mask: all bits, or none."""
+    if ctype not in BITS:
+        return ["  return (one & mask) | (other & ~mask);\n"]
     return [
         f"  union {{ {ctype} value; {BITS[ctype]} bits; }} first = {{one}}, second = {{other}};\n",
         "  first.bits = (first.bits & mask) | (second.bits & ~mask);\n",
         "  return first.value;\n",
+    ]
+
+
+def _quotient(operator: str, number: str, name: str) -> list[str]:
+    """A function that divides ints, for vectors. number: as in `divided`."""
+    result = "quotient" if operator == "/" else "one - quotient * other"
+    return [
+        f"static inline int {name}(int one, int other)\n",
+        "{\n",
+        "#ifdef __GNUC__\n",
+        *divided(number),
+        "#else\n",
+        f"  {_DIVIDED}\n",
+        "#endif\n",
+        f"  return {result};\n",
+        "}\n",
+    ]
+
+
+_DIVIDED = "const int quotient = other == 0 ? one : one / other;"
+
+
+def divided(number: str) -> list[str]:
+    """A quotient of ints as C has it, cut off to an integer, and what is divided if the divisor is 0, where a type
+    has both ints, and halves.
+
+    Of a and b > 0 (signs go the same way), (a + 1/2) / b is 1 / 2b away from the next integers at least. A product with
+    a reciprocal is off by a few units in the last place, (a + 1/2) / b times 2^-51 for doubles, even if compilers make
+    a quotient of it again: less than that for a < 2^49. For floats, whose reciprocals may be estimates of 22 bits under
+    -ffast-math, a is to be at most 2^20.
+
+    number: "any" for doubles where the least int may be divided by -1, which gives some int.
+    """
+    if number == "float":
+        return [
+            "  const float more = (float)one + __builtin_copysignf(0.5f, (float)one);\n",
+            "  const int quotient = (int)(more * (1.0f / (float)(other + (other == 0))));\n",
+        ]
+    whole = "more * (1.0 / (double)(other + (other == 0)))"
+    more = "  const double more = (double)one + __builtin_copysign(0.5, (double)one);\n"
+    if number == "double":
+        return [more, f"  const int quotient = (int)({whole});\n"]
+    return [
+        more,
+        f"  const double whole = {whole};\n",
+        "  const int quotient = (int)(whole < 2147483648.0 ? whole : 2147483647.0);\n",
     ]
 
 

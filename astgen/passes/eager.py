@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.astgen.passes.divided_ints import is_quotient
 from scopt.astgen.passes.equalities import compared, joined
 from scopt.astgen.passes.inner_conditions import in_one_condition
 from scopt.astgen.passes.vector_calls import with_vector_statements
@@ -27,6 +28,7 @@ from scopt.ir.walks import rewritten, walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import union_of_maps
 from scopt.poly.sure_cells import is_in_its_array, is_made_always, is_touched_each_way
+from scopt.poly.value_limits import values
 
 EAGER = {"&&": "&", "||": "|"}
 SUFFIX = "_eager"
@@ -147,7 +149,10 @@ class Sure(Struct, frozen=True, eq=False):
         """What an integer, or a value that it is computed of, is at most, whatever its sign."""
         kind = self.kind(node)
         if kind is not None:
-            return float(1 << (kind.bits - kind.signed)) if kind.integer and 0 < kind.bits <= _NARROW else inf
+            if kind.integer and 0 < kind.bits <= _NARROW:
+                return float(1 << (kind.bits - kind.signed))
+            found = values(self.scop, self.statement, node) if kind.integer else None
+            return inf if found is None else max(map(abs, found))
         match node:
             case ir.Constant(type="int", value=value) if value.isdecimal():
                 return float(value)
@@ -159,6 +164,10 @@ class Sure(Struct, frozen=True, eq=False):
                 return 1
             case ir.BinaryOp(op="+" | "-", left=left, right=right):
                 return self.largest(left) + self.largest(right)
+            case ir.BinaryOp(op="/" | "%", left=one):
+                return self.largest(one)
+            case ir.FuncCall(args=ir.ExprList(exprs=[one, _])) if is_quotient(self.scop, node):
+                return self.largest(one)
             case ir.BinaryOp(op="*", left=left, right=right):
                 return max(self.largest(left), 1) * max(self.largest(right), 1)
         return inf

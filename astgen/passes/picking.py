@@ -25,8 +25,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.emit.c_expr import PICKS, helper_name
+from scopt.astgen.emit.c_expr import PICK_BITS, PICKS, helper_name
 from scopt.astgen.lower.body_syntax import call
+from scopt.astgen.passes.divided_ints import (
+    is_computed_always,
+    is_int,
+    is_quotient,
+    is_sure,
+    quotient_names,
+    with_quotients,
+)
 from scopt.astgen.passes.eager import SUFFIX, Sure
 from scopt.astgen.passes.folded_choices import folded_operands, folding_variables, is_constant, is_small
 from scopt.astgen.passes.vector_calls import with_vector_statements
@@ -55,8 +63,10 @@ def with_picked_choices(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop,
         own, statement = statements.get(name.removesuffix(SUFFIX)), scop.statement(name)
         if own is None:
             return None
-        body = with_picks(source, own, statement.body, folding) or statement.body
-        made = with_picked_operands(Values(source, own), body)
+        for body in (with_quotients(source, own, statement.body), statement.body):
+            made = with_picked_operands(Values(source, own), with_picks(source, own, body, folding) or body)
+            if is_computed_always(source, made):
+                break
         return None if made is statement.body else replace(statement, name=name + PICKED, body=made)
 
     return with_vector_statements(scop, nest, picked)
@@ -76,12 +86,12 @@ def with_picks(scop: Scop, statement: Statement, body: ir.Node, folding: Collect
     if not (switches or branches) and _is_assignment(body):
         return None
     done = effects(body)
-    if not done.called <= _INSTRUCTIONS.keys() or done.opaque or done.unnamed:
+    if not done.called <= _INSTRUCTIONS.keys() | quotient_names(scop) or done.opaque or done.unnamed:
         return None
     kind = values.kind(value)
     if kind is None or not isinstance(value, ir.TernaryOp):
         return None
-    name = helper_name(PICKS[kind], scop.reserved)
+    name = pick_name(scop, kind, value)
     if not switches:
         together = _picked(values, value, name) if branches else None
         if together is None and (_is_assignment(body) or assigned(body) is None):
@@ -90,6 +100,12 @@ def with_picks(scop: Scop, statement: Statement, body: ir.Node, folding: Collect
     parts = [_picked(values, one, name) for one in (value.iftrue, value.iffalse)]
     made = _chained(values, value, name) if None in parts else ir.TernaryOp(value.cond, *parts)
     return None if made is None else ir.Assignment("=", cell, made, body.coord)
+
+
+def pick_name(scop: Scop, kind: str, *sides: ir.Node) -> str:
+    """The call that chooses between values of a type."""
+    by_bits = kind == "int" and any(is_quotient(scop, node) for side in sides for node in walk(side))
+    return helper_name(PICK_BITS if by_bits else PICKS[kind], scop.reserved)
 
 
 def with_picked_operands(values: Values, body: ir.Node) -> ir.Node:
@@ -259,11 +275,13 @@ def _compared(condition: ir.Node) -> Iterator[ir.Node]:
 
 
 class Values(Struct, frozen=True, eq=False):
-    """What values of a statement of a SCoP are. kept: a reference to a variable that may keep its value."""
+    """What values of a statement of a SCoP are. kept: a reference to a variable that may keep its value. divides:
+    quotients of ints are computed by functions."""
 
     scop: Scop
     statement: Statement
     kept: ir.Node | None = None
+    divides: bool = False
 
     def kind(self, node: ir.Node) -> str | None:
         """The type of a value, a key of `PICKS`, the same one on both sides of choices; None if it is another one."""
@@ -286,8 +304,12 @@ class Values(Struct, frozen=True, eq=False):
                 return "int"
             case ir.BinaryOp(op=op) if op in (*COMPARISONS, "&&", "||"):
                 return "int"
+            case ir.FuncCall() if is_quotient(self.scop, node):
+                return "int"
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[given])):
                 return _INSTRUCTIONS.get(name) if self.kind(given) in PICKS else None
+            case ir.BinaryOp(op="%") if self.is_int(node):
+                return "int"
             case ir.BinaryOp(op="+" | "-" | "*" | "/", left=left, right=right):
                 kinds = self.kind(left), self.kind(right)
                 return None if None in kinds else next(one for one in ("double", "float", "int") if one in kinds)
@@ -315,6 +337,14 @@ class Values(Struct, frozen=True, eq=False):
         match node:
             case ir.TernaryOp() | ir.UnaryOp(op="!"):
                 pass
+            case ir.FuncCall(args=ir.ExprList(exprs=[one, other])) if is_quotient(self.scop, node):
+                return (
+                    is_sure(self.scop, self.statement, node)
+                    and self.may_be_computed(one)
+                    and self.may_be_computed(other)
+                )
+            case ir.BinaryOp(op="/" | "%", left=one, right=other) if self.divides and self.is_int(node):
+                return self.may_be_computed(one) and self.may_be_computed(other)
             case ir.FuncCall(args=ir.ExprList(exprs=[given])):
                 return self.kind(node) is not None and self.may_be_computed(given)
             case ir.UnaryOp(op="-", expr=inner):
@@ -335,10 +365,15 @@ class Values(Struct, frozen=True, eq=False):
                 return False
         return all(map(self.may_be_computed, node.parts))
 
+    def is_int(self, node: ir.Node) -> bool:
+        return is_int(self.scop, self.statement, node)
+
     def computes_floats(self, node: ir.Node) -> bool:
         """Whether a value is computed by operations on floating-point numbers, or by comparing such."""
         if self.access(node) is not None:
             return False
+        if is_quotient(self.scop, node):
+            return True
         operands = [node.left, node.right] if isinstance(node, ir.BinaryOp) else []
         return any(self.kind(one) in _FLOATS for one in operands) or any(map(self.computes_floats, node.parts))
 

@@ -6,14 +6,16 @@ What the functions give back is shown from their own text (`scopt.check.function
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.emit.c_expr import PICKS, helper_name
+from scopt.astgen.emit.c_expr import PICK_BITS, PICKS, QUOTIENTS, helper_name
+from scopt.astgen.passes.divided_ints import is_sure, quotient_number
 from scopt.astgen.passes.eager import Sure
 from scopt.astgen.passes.picking import Values, equality, has_value
 from scopt.check.eager_conditions import is_truth_of, same_conditions
 from scopt.ir.scop import Scop, Statement
-from scopt.ir.walks import same_node, same_tree
+from scopt.ir.walks import same_node, same_tree, walk
 
 
 def is_picked(source: Scop, statement: Statement, base: Statement) -> bool:
@@ -52,6 +54,8 @@ class _Original(Struct, frozen=True, eq=False):
         match mine:
             case ir.Compound(block_items=[ir.Node() as only]):
                 return self.gives(only, theirs)
+            case ir.Assignment(op="/=" | "%=", lvalue=target) if same_tree(target, self.cell):
+                return self.divides(mine, theirs)
             case ir.Assignment(op=op, lvalue=target, rvalue=value):
                 return op == "=" and same_tree(target, self.cell) and self.gives(value, theirs)
             case ir.If(cond=condition, iftrue=ir.Node() as one, iffalse=ir.Node() as other):
@@ -64,7 +68,23 @@ class _Original(Struct, frozen=True, eq=False):
                 return self.chooses(condition, (one, other), theirs)
             case _ if mine is self.cell:
                 return theirs is self.cell
-        return same_conditions(Sure(self.scop, self.statement), mine, theirs) or self.computes(mine, theirs)
+        if same_conditions(Sure(self.scop, self.statement), mine, theirs) or self.divides(mine, theirs):
+            return True
+        return self.computes(mine, theirs)
+
+    def divides(self, mine: ir.Node, theirs: ir.Node) -> bool:
+        """Whether a function has the value of a quotient, or a remainder, of ints."""
+        match mine, theirs:
+            case ir.BinaryOp() | ir.Assignment(), ir.FuncCall(
+                name=ir.ID(name=name), args=ir.ExprList(exprs=[one, other])
+            ):
+                number = quotient_number(self.scop, self.statement, mine)
+                numbers = {"double": ("double", "any"), "float": ("float",)}[number] if number else ()
+                same = name in (helper_name(QUOTIENTS[mine.op[0], one], self.scop.reserved) for one in numbers)
+                if isinstance(mine, ir.Assignment):
+                    return same and one is mine.lvalue and self.gives(mine.rvalue, other)
+                return same and self.gives(mine.left, one) and self.gives(mine.right, other)
+        return False
 
     def computes(self, mine: ir.Node, theirs: ir.Node) -> bool:
         """Whether a value is computed likewise from parts that have the same values."""
@@ -93,9 +113,13 @@ class _Original(Struct, frozen=True, eq=False):
             case ir.TernaryOp(cond=other, iftrue=one, iffalse=two):
                 same = same_conditions(sure, condition, other)
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[other, one, two])):
-                called = name == helper_name(PICKS[kind], self.scop.reserved)
-                safe = values.may_be_computed(condition) and self.may_be_computed(sides[0])
-                safe = safe and (self.may_be_computed(sides[1]) or self.is_apart(sides[1], equality(condition)))
+                picks = (PICKS[kind], *((PICK_BITS,) if kind == "int" else ()))
+                called = name in (helper_name(pick, self.scop.reserved) for pick in picks)
+                values = replace(values, divides=all(map(self.is_sure, walk(theirs))))
+                safe = values.may_be_computed(condition) and self.may_be_computed(values, sides[0])
+                safe = safe and (
+                    self.may_be_computed(values, sides[1]) or self.is_apart(values, sides[1], equality(condition))
+                )
                 same = called and safe and is_truth_of(sure, condition, other)
             case _:
                 return False
@@ -125,30 +149,33 @@ class _Original(Struct, frozen=True, eq=False):
         found = [self.parts(mine) for mine in some]
         return None if None in found else self.values().common(*(one for parts in found if parts for one in parts[1]))
 
-    def is_apart(self, mine: ir.Node, asked: tuple[ir.Node, str] | None) -> bool:
+    def is_sure(self, theirs: ir.Node) -> bool:
+        return is_sure(self.scop, self.statement, theirs)
+
+    def is_apart(self, values: Values, mine: ir.Node, asked: tuple[ir.Node, str] | None) -> bool:
         """Whether a part that is computed though something is that constant computes nothing but what may be, or what
         stands behind conditions that ask for other constants."""
-        if self.may_be_computed(mine):
+        if self.may_be_computed(values, mine):
             return True
         match mine:
             case ir.Compound(block_items=[ir.Node() as only]):
-                return self.is_apart(only, asked)
+                return self.is_apart(values, only, asked)
             case ir.Assignment(op="=", rvalue=value):
-                return self.is_apart(value, asked)
+                return self.is_apart(values, value, asked)
             case ir.If(cond=condition, iffalse=ir.Node() as other) | ir.TernaryOp(cond=condition, iffalse=other):
                 own = equality(condition)
-                if asked is None or own is None or not self.values().may_be_computed(condition):
+                if asked is None or own is None or not values.may_be_computed(condition):
                     return False
                 if not same_tree(asked[0], own[0]) or not _differ(asked[1], own[1]):
                     return False
-                return self.is_apart(other, asked)
+                return self.is_apart(values, other, asked)
         return False
 
-    def may_be_computed(self, mine: ir.Node) -> bool:
+    def may_be_computed(self, values: Values, mine: ir.Node) -> bool:
         found = self.parts(mine)
         if found is None:
             return False
-        return all(self.values().may_be_computed(one) for part in found for one in part)
+        return all(values.may_be_computed(one) for part in found for one in part)
 
 
 def _differ(one: str, other: str) -> bool:

@@ -39,6 +39,8 @@ def _interval(node: ir.Node, known: Callable[[ir.Node], Interval | None]) -> Int
             return hull(interval(then, known), interval(otherwise, known))
         case ir.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
             return _combined(op, interval(left, known), interval(right, known))
+        case ir.BinaryOp(op="/" | "%", left=left, right=right):
+            return None if interval(right, known) is None else _no_larger(interval(left, known))
     return None
 
 
@@ -49,6 +51,14 @@ def hull(one: Interval | None, other: Interval | None) -> Interval | None:
 
 def negated(one: Interval | None) -> Interval | None:
     return None if one is None else (-one[1], -one[0])
+
+
+def _no_larger(one: Interval | None) -> Interval | None:
+    """Quotients and remainders are no further from 0 than what is divided, on either side."""
+    if one is None:
+        return None
+    most = max(map(abs, one))
+    return -most, most
 
 
 def _combined(op: str, left: Interval | None, right: Interval | None) -> Interval | None:

@@ -1,16 +1,19 @@
-"""Between which limits the values of an expression lie, as its cells' types tell."""
+"""Between which limits the values of an expression lie, as its cells' types tell, and what variables are given."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache, reduce
 
 from scopt import ir
 from scopt.ir.ctypes import limits_of, plain_type, type_spelling
-from scopt.ir.scop import CType, Scop, Statement
+from scopt.ir.scop import Array, CType, Scop, Statement
+from scopt.ir.small_values import Interval, hull, interval
+from scopt.ir.walks import walk
 
 Limits = tuple[int, int]
 _INT = limits_of(CType("int", integer=True, bits=32))
-_BYTE = 8
+_BYTE, _WORD = 8, 32
 
 
 def limits(scop: Scop, statement: Statement, node: ir.Node) -> Limits | None:
@@ -60,3 +63,52 @@ def _combined(op: str, a: Limits, b: Limits) -> Limits | None:
             products = [x * y for x in a for y in b]
             found = min(products), max(products)
     return found if _INT[0] <= found[0] and found[1] <= _INT[1] else None
+
+
+def values(scop: Scop, statement: Statement, node: ir.Node) -> Interval | None:
+    """Likewise of any part of a statement that is computed in ``int``, where its variables may have no values but those
+    that the SCoP's statements give them."""
+    return _interval(scop, statement, node, _variables(scop))
+
+
+def _interval(scop: Scop, statement: Statement, node: ir.Node, variables: Mapping[str, Interval]) -> Interval | None:
+    def known(part: ir.Node) -> Interval | None:
+        access = next((one for one in statement.accesses if one.node is part), None)
+        return None if access is None else limits(scop, statement, part) or variables.get(access.array)
+
+    return interval(node, known)
+
+
+@lru_cache(maxsize=64)
+def _variables(scop: Scop) -> Mapping[str, Interval]:
+    """Of variables of the type int, between which limits lies all that they are given."""
+    given = dict[str, list[tuple[Statement, ir.Node | None]]]()
+    for statement in scop.statements:
+        for write in (one for one in statement.accesses if one.is_write and _is_variable(scop.arrays[one.array])):
+            given.setdefault(write.array, []).append((statement, _assigned(statement.body, write.node)))
+    found = dict[str, Interval]()
+    while True:
+        more = dict[str, Interval]()
+        for name in given.keys() - found.keys():
+            each = [None if value is None else _interval(scop, one, value, found) for one, value in given[name]]
+            if all(each):
+                more[name] = reduce(lambda one, other: hull(one, other) or other, (one for one in each if one))
+        if not more:
+            return found
+        found |= more
+
+
+def _is_variable(array: Array) -> bool:
+    """Whether an array is a variable that has no values from elsewhere."""
+    ctype = array.type
+    whole = ctype.integer and ctype.signed and ctype.bits == _WORD and not (ctype.volatile or ctype.atomic)
+    return whole and array.private and not (array.rank or array.within or array.pointer)
+
+
+def _assigned(body: ir.Node, cell: ir.Node | None) -> ir.Node | None:
+    """What a part of a statement's body assigns to a cell."""
+    for node in walk(body):
+        match node:
+            case ir.Assignment(op="=", lvalue=target, rvalue=ir.Node() as value) if target is cell:
+                return value
+    return None

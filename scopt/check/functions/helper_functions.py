@@ -15,8 +15,10 @@ from scopt.astgen.emit.c_expr import (
     AROUND,
     LANES,
     MASKED,
+    PICK_BITS,
     PICKS,
     PRODUCTS,
+    QUOTIENTS,
     SCALAR,
     SHORT,
     SIZE,
@@ -24,7 +26,7 @@ from scopt.astgen.emit.c_expr import (
     helper_name,
     lane_type,
 )
-from scopt.astgen.emit.helper_texts import BITS, calm_threads, masked_numbers, most_threads
+from scopt.astgen.emit.helper_texts import BITS, calm_threads, divided, masked_numbers, most_threads
 from scopt.check.functions.conversions import Signature
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.translated_statements import Functions
@@ -61,13 +63,16 @@ def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: froze
 
     Divisors are positive. Any number of threads is right, so that of a function which asks the system's clocks only
     its text matters, which reads nothing of the program's and writes nothing but variables of its own. Likewise what
-    takes the bits of one floating-point number where a mask is all bits, and those of another one where it is none.
+    takes the bits of one number where a mask is all bits, and those of another one where it is none, and what divides
+    ints by means of floating-point numbers (`divided` says why that is right).
     """
     name = helper_name(HOW_MANY, reserved)
     text = text.replace("".join(calm_threads(name)), "".join(most_threads(name)))
     by_mask = "  return mask == 0 ? other : mask == -1 ? one : one + other;\n"
-    for ctype in BITS:
+    for ctype in (*BITS, "int"):
         text = text.replace("".join(masked_numbers(ctype)), by_mask)
+    for number in (*BITS, "any"):
+        text = text.replace("".join(divided(number)), "  const int quotient = other == 0 ? one : one / other;\n")
     for form in forms(text):
         made = translated(workshop, form.source, declared, externals={})
         threads = _SOME_THREADS if form.configuration.get("_OPENMP") is not None else 1
@@ -113,6 +118,11 @@ def _check_helper(
         _check_masked(name, helper, functions, signature)
     elif helper in PICKS.values():
         _check_pick(workshop, name, next(key for key, other in PICKS.items() if other == helper), functions, signature)
+    elif helper == PICK_BITS:
+        _check_pick(workshop, name, "int", functions, signature)
+    elif helper in QUOTIENTS.values():
+        operator = next(key for key, other in QUOTIENTS.items() if other == helper)[0]
+        _check_quotient(name, operator, functions, signature)
     elif helper in LANES.values():
         _check_lane(
             workshop,
@@ -145,6 +155,19 @@ def _check_pick(workshop: Workshop, name: str, ctype: str, functions: Mapping[st
     for holds in (0, 1, 2, -1):
         if functions[name](holds, one, other) != (one if holds else other):
             raise Fault(f"'{name}' gives another value than the one that is asked for")
+
+
+def _check_quotient(name: str, operator: str, functions: Mapping[str, Any], signature: Signature) -> None:
+    """C's quotient or remainder of two ints, but of the least int by -1; if the divisor is 0, what is divided."""
+    if signature != Signature((Whole("int"),) * 2, Whole("int")):
+        raise Fault(f"'{name}' isn't a function of two ints")
+    for one, other in product(_INTS, _INTS):
+        if one != min(_INTS) or other != -1:
+            quotient = abs(one) // abs(other or 1) * (1 if (one < 0) == (other < 0) else -1)
+            quotient = quotient if other else one
+            meant = quotient if operator == "/" else one - quotient * other
+            if functions[name](one, other) != meant:
+                raise Fault(f"{name}({one}, {other}) is {functions[name](one, other)}, not {meant}")
 
 
 def _check_masked(name: str, helper: str, functions: Mapping[str, Any], signature: Signature) -> None:
