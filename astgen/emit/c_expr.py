@@ -57,6 +57,8 @@ MASKED = {
 # Calls that return their second operand, or their last one where the first one is 0, by these two's type: they are
 # computed before.
 PICKS = {"int": "scopt_pick", "float": "scopt_pickf", "double": "scopt_pickd"}
+# A call that does so for ints of which others are chosen by the same condition: gcc doesn't see one in it.
+BLEND = "scopt_blend"
 # Calls that give an int's magnitude, and a short, of which clang doesn't know that it was an int.
 SIZE, SHORT = "scopt_size", "scopt_short"
 # A call that says how many threads there may be.
@@ -74,7 +76,7 @@ LANES: dict[tuple[int, bool] | str, str] = {
 }
 ALL_HELPERS = (
     *HELPERS,
-    *(THREADS, APART, SCALAR, AROUND, SIZE, SHORT),
+    *(THREADS, APART, SCALAR, AROUND, SIZE, SHORT, BLEND),
     *(name for family in (PRODUCTS, MASKED, LANES, PICKS) for name in family.values()),
 )
 

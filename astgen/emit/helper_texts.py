@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from scopt.astgen.emit.c_expr import (
     APART,
     AROUND,
+    BLEND,
     HELPERS,
     LANES,
     MASKED,
@@ -75,6 +76,8 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
     for ctype, helper in PICKS.items():
         if helper in helpers:
             lines += _pick(ctype, helper_name(helper, reserved))
+    if BLEND in helpers:
+        lines += _blend(helper_name(BLEND, reserved))
     for key, helper in LANES.items():
         if helper in helpers:
             lines += _lane(lane_type(key), helper_name(helper, reserved))
@@ -152,6 +155,20 @@ def _pick(ctype: str, name: str) -> list[str]:
         *masked_numbers(ctype),
         "#else\n",
         f"  {chosen}\n",
+        "#endif\n",
+        "}\n",
+    ]
+
+
+def _blend(name: str) -> list[str]:
+    """The same of ints, by masks for gcc."""
+    return [
+        f"static inline int {name}(int holds, int one, int other)\n",
+        "{\n",
+        "#if defined(__GNUC__) && !defined(__clang__)\n",
+        "  return (one & -(holds != 0)) | (other & -(holds == 0));\n",
+        "#else\n",
+        "  return holds ? one : other;\n",
         "#endif\n",
         "}\n",
     ]

@@ -14,7 +14,8 @@ ice sheets: 0.58 of the time).
 ``y[i] = x > t ? x * a : x - b`` computes floating-point numbers behind a branch by gcc, which makes no vectors of what
 might trap there, and brings even what stands in front of a choice behind it. So calls choose such numbers by masks of
 bits for gcc: ``scopt_pickd(x > t, x * a, x - b)`` (measured: limiters of slopes take 0.4 of the time, clipping
-with a slope and sharpening by thresholds a sixth).
+with a slope and sharpening by thresholds a sixth). Calls that mask ints are for conditions that several statements ask
+(`scopt.astgen.passes.shared_choices`).
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.emit.c_expr import PICKS, helper_name
+from scopt.astgen.emit.c_expr import BLEND, PICKS, helper_name
 from scopt.astgen.lower.body_syntax import call
 from scopt.astgen.passes.eager import SUFFIX, Sure
 from scopt.astgen.passes.folded_choices import folded_operands, folding_variables, is_constant, is_small
+from scopt.astgen.passes.shared_choices import asks, is_extreme, shared_conditions
 from scopt.astgen.passes.vector_calls import with_vector_statements
 from scopt.ir.effects import effects
 from scopt.ir.nest import LoopNest
@@ -49,7 +51,7 @@ def with_picked_choices(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop,
     """The nest, where statements of `source` in vector loops, which may evaluate both sides of their conditions by now,
     call such functions, and the SCoP with these statements."""
     statements = {one.name: one for one in source.statements}
-    folding = folding_variables(source)
+    folding, shared = folding_variables(source), shared_conditions(scop, nest)
 
     def picked(name: str) -> Statement | None:
         own, statement = statements.get(name.removesuffix(SUFFIX)), scop.statement(name)
@@ -57,6 +59,7 @@ def with_picked_choices(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop,
             return None
         body = with_picks(source, own, statement.body, folding) or statement.body
         made = with_picked_operands(Values(source, own), body)
+        made = with_blends(Values(source, own), made, shared.get(name, ()))
         return None if made is statement.body else replace(statement, name=name + PICKED, body=made)
 
     return with_vector_statements(scop, nest, picked)
@@ -115,6 +118,21 @@ def _with_picked_operands(values: Values, value: ir.Node) -> ir.Node:
         return mapped(made, lambda part: calls.get(part, part)) if calls else made
 
     return rewritten(value, change, {})
+
+
+def with_blends(values: Values, body: ir.Node, conditions: Sequence[ir.Node]) -> ir.Node:
+    """The body with calls for choices of ints by these conditions."""
+    name = helper_name(BLEND, values.scop.reserved)
+
+    def change(node: ir.Node, made: ir.Node) -> ir.Node:
+        if not isinstance(node, ir.TernaryOp) or is_extreme(node) or not asks(node.cond, conditions):
+            return made
+        if values.kind(node) != "int":
+            return made
+        picked = _picked(values, node, name)
+        return made if picked is None else picked
+
+    return rewritten(body, change, {}) if conditions else body
 
 
 def assigned(body: ir.Node) -> tuple[ir.Node, ir.Node] | None:
@@ -276,6 +294,9 @@ class Values(Struct, frozen=True, eq=False):
                 return ctype.spelling if ctype.spelling in _FLOATS else None
             return "int" if ctype.integer and ctype.bits < _WORD + ctype.signed else None
         match node:
+            case ir.ID(name=name) if name in self.statement.iterators:
+                ctype = self.statement.iterator_types[self.statement.iterators.index(name)]
+                return "int" if ctype.bits < _WORD + ctype.signed else None
             case ir.Constant(type=spelling):
                 return spelling if spelling in PICKS else None
             case ir.TernaryOp(iftrue=one, iffalse=other):
@@ -288,6 +309,8 @@ class Values(Struct, frozen=True, eq=False):
                 return "int"
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[given])):
                 return _INSTRUCTIONS.get(name) if self.kind(given) in PICKS else None
+            case ir.BinaryOp(op="%", left=left, right=ir.Constant(type="int")):
+                return self.kind(left)
             case ir.BinaryOp(op="+" | "-" | "*" | "/", left=left, right=right):
                 kinds = self.kind(left), self.kind(right)
                 return None if None in kinds else next(one for one in ("double", "float", "int") if one in kinds)
@@ -328,6 +351,8 @@ class Values(Struct, frozen=True, eq=False):
             case ir.BinaryOp(op="+" | "-" | "*"):
                 if self.kind(node) not in _FLOATS and not sure.fits(node):
                     return False
+            case ir.BinaryOp(op="/" | "%", right=ir.Constant(type="int", value=text)) if text.isdecimal() and int(text):
+                pass
             case ir.BinaryOp(op="/"):
                 if self.kind(node) not in _FLOATS:
                     return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from scopt import ir
-from scopt.astgen.emit.c_expr import PICKS, helper_name
+from scopt.astgen.emit.c_expr import BLEND, PICKS, helper_name
 from scopt.astgen.passes.eager import Sure
 from scopt.astgen.passes.picking import Values, equality, has_value
 from scopt.check.eager_conditions import is_truth_of, same_conditions
@@ -93,7 +93,8 @@ class _Original(Struct, frozen=True, eq=False):
             case ir.TernaryOp(cond=other, iftrue=one, iffalse=two):
                 same = same_conditions(sure, condition, other)
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[other, one, two])):
-                called = name == helper_name(PICKS[kind], self.scop.reserved)
+                helpers = (PICKS[kind], BLEND) if kind == "int" else (PICKS[kind],)
+                called = name in (helper_name(one, self.scop.reserved) for one in helpers)
                 safe = values.may_be_computed(condition) and self.may_be_computed(sides[0])
                 safe = safe and (self.may_be_computed(sides[1]) or self.is_apart(sides[1], equality(condition)))
                 same = called and safe and is_truth_of(sure, condition, other)

@@ -13,6 +13,7 @@ from scopt.astgen.emit.c_expr import (
     ALL_HELPERS,
     APART,
     AROUND,
+    BLEND,
     LANES,
     MASKED,
     PICKS,
@@ -113,6 +114,8 @@ def _check_helper(
         _check_masked(name, helper, functions, signature)
     elif helper in PICKS.values():
         _check_pick(workshop, name, next(key for key, other in PICKS.items() if other == helper), functions, signature)
+    elif helper == BLEND:
+        _check_blend(name, functions, signature)
     elif helper in LANES.values():
         _check_lane(
             workshop,
@@ -143,6 +146,16 @@ def _check_pick(workshop: Workshop, name: str, ctype: str, functions: Mapping[st
     if signature != Signature((Whole("int"), number, number), number):
         raise Fault(f"'{name}' isn't a function of an int and two of the type '{ctype}'")
     for holds in (0, 1, 2, -1):
+        if functions[name](holds, one, other) != (one if holds else other):
+            raise Fault(f"'{name}' gives another value than the one that is asked for")
+
+
+def _check_blend(name: str, functions: Mapping[str, Any], signature: Signature) -> None:
+    """The same of ints."""
+    number = Whole("int")
+    if signature != Signature((number, number, number), number):
+        raise Fault(f"'{name}' isn't a function of three ints")
+    for holds, one, other in product((0, 1, 2, -1), _INTS, _INTS):
         if functions[name](holds, one, other) != (one if holds else other):
             raise Fault(f"'{name}' gives another value than the one that is asked for")
 
