@@ -101,8 +101,8 @@ class RegionWalk(Struct, frozen=True, eq=False):
     def require_numbers(self, known: isl.Set) -> None:
         """Take for granted that what stands for numbers of iterations, or for members, does. Raises Refusal."""
         scope = self.affine.scope(known, ())
-        numbers = ((name, "!=", value) for name, value in self.names.numbers.items())
-        for name, op, value in (*((name, "<", ir.Constant("int", "0")) for name in self.names.required), *numbers):
+        least = ((name, "<", ir.Constant("int", str(number))) for name, number in self.names.required)
+        for name, op, value in (*least, *((name, "!=", value) for name, value in self.names.numbers.items())):
             if not scope.assume(condition(ir.BinaryOp(op, ir.ID(name), value), scope)):
                 raise self.names.refuse("loop.step", "the loop's step is not a constant", self.names.items[0])
 

@@ -20,13 +20,16 @@ from scopt.ir.walks import rebuilt, used_names, walk
 _SIGNED = (["int"], ["long"], ["long", "int"], ["long", "long"], ["int64_t"], ["int32_t"], ["ptrdiff_t"])
 _LEAVING = (ir.Break, ir.Goto, ir.Label, ir.Return)
 _INT_BITS = 32
+# Of arrays with more dimensions than that, rows of so many cells at least are worth loops of their own: the channels of
+# a pixel may be three, and a loop over all of them is a vector loop (measured: a quarter of the speed).
+_RANK, _LEAST_ROW = 2, 16
 
 
 def with_loops_by_rows(
     items: Iterable[Any], reserved: Collection[str], symbols: Mapping[str, Symbol]
-) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """The statements of a region in that form, and the lengths of rows, which mustn't be negative. reserved: names
-    that new iterators must not have; symbols: what names mean around the region."""
+) -> tuple[tuple[Any, ...], tuple[tuple[str, int], ...]]:
+    """The statements of a region in that form, and the lengths of rows, with what they have to be at least: none may be
+    negative. reserved: names that new iterators must not have; symbols: what names mean around the region."""
     items = tuple(items)
     nodes = list(walk(*items))
     declared = {node.name for node in nodes if isinstance(node, ir.Decl)}
@@ -35,7 +38,7 @@ def with_loops_by_rows(
     lengths = _lengths(items, declared | changed_names)
     taken = {*reserved, *(node.name for node in nodes if isinstance(node, (ir.Decl, ir.ID)))}
     numbers = count(1)
-    required: dict[str, None] = {}
+    required: dict[str, int] = {}
 
     def change(node: Any) -> Any:
         found = _head(node, around)
@@ -57,11 +60,11 @@ def with_loops_by_rows(
         number = next(k for k in numbers if not {f"row_{k}", f"cell_{k}"} & taken)
         row, cell = ir.ID(f"row_{number}", node.coord), ir.ID(f"cell_{number}", node.coord)
         index = ir.BinaryOp("+", ir.BinaryOp("*", row, length, node.coord), cell, node.coord)
-        required[length.name] = None
+        required[length.name] = max(required.get(length.name, 0), _LEAST_ROW if len(factors) > _RANK else 0)
         body = counting(cell.name, spelling, length, [substituted(node.stmt, name, index)], node.coord)
         return change(counting(row.name, spelling, rows, [body], node.coord))
 
-    return tuple(rebuilt(item, change) for item in items), tuple(required)
+    return tuple(rebuilt(item, change) for item in items), tuple(required.items())
 
 
 def _lengths(items: Iterable[Any], moving: Collection[str]) -> dict[str, tuple[int, int]]:

@@ -90,4 +90,5 @@ def test_rows_of_pixels_of_channels_are_the_same_rows_everywhere(run_c: Callable
     assert "row_1 < h;" in text
     assert "cell_1 < w;" in text
     assert "_all" not in text  # each nest knows which cells it writes
+    assert "ch >= 16" in text  # a loop over all cells is none over three channels at a time
     assert run_c(text, "-O1", name="after") == run_c(CHANNELS, "-O1", name="b")
