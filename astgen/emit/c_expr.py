@@ -57,8 +57,6 @@ MASKED = {
 # Calls that return their second operand, or their last one where the first one is 0, by these two's type: they are
 # computed before.
 PICKS = {"int": "scopt_pick", "float": "scopt_pickf", "double": "scopt_pickd"}
-# Likewise of ints, where floating-point numbers are computed for them.
-PICK_BITS = "scopt_pick_bits"
 # Calls that divide ints by means of a floating-point type, by operator and this type, or "any": doubles, for what may
 # be the least int by -1. By 0, they give the left one.
 QUOTIENTS = {
@@ -69,6 +67,8 @@ QUOTIENTS = {
     ("%", "double"): "scopt_remainder",
     ("%", "float"): "scopt_remainderf",
 }
+# A call that does so for ints of which others are chosen by the same condition: gcc doesn't see one in it.
+BLEND = "scopt_blend"
 # Calls that give an int's magnitude, and a short, of which clang doesn't know that it was an int.
 SIZE, SHORT = "scopt_size", "scopt_short"
 # A call that says how many threads there may be.
@@ -86,7 +86,7 @@ LANES: dict[tuple[int, bool] | str, str] = {
 }
 ALL_HELPERS = (
     *HELPERS,
-    *(THREADS, APART, SCALAR, AROUND, SIZE, SHORT, PICK_BITS),
+    *(THREADS, APART, SCALAR, AROUND, SIZE, SHORT, BLEND),
     *(name for family in (PRODUCTS, MASKED, LANES, PICKS, QUOTIENTS) for name in family.values()),
 )
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from scopt.astgen.emit.c_expr import (
     APART,
     AROUND,
+    BLEND,
     HELPERS,
     LANES,
     MASKED,
-    PICK_BITS,
     PICKS,
     PRODUCTS,
     QUOTIENTS,
@@ -77,8 +77,8 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
     for ctype, helper in PICKS.items():
         if helper in helpers:
             lines += _pick(ctype, helper_name(helper, reserved))
-    if PICK_BITS in helpers:
-        lines += _pick("int", helper_name(PICK_BITS, reserved), bits="int")
+    if BLEND in helpers:
+        lines += _blend(helper_name(BLEND, reserved))
     for (operator, number), helper in QUOTIENTS.items():
         if helper in helpers:
             lines += _quotient(operator, number, helper_name(helper, reserved))
@@ -142,17 +142,15 @@ def most_threads(name: str) -> list[str]:
     return [f"static inline int {name}(void) {{ return (omp_get_max_threads)(); }}\n"]
 
 
-def _pick(ctype: str, name: str, bits: str | None = None) -> list[str]:
+def _pick(ctype: str, name: str) -> list[str]:
     """A function that gives its second operand, or its last one where the first one is 0. Floating-point numbers by
     masks for gcc: for a choice, it would compute each operand behind a branch, and it makes no vectors of those that
-    compute such numbers (these might trap, tree-if-conv.cc). Vectors of narrow cells are faster by choices.
-
-    bits: the integers whose masks are asked for; None: those of the size of floating-point numbers."""
+    compute such numbers (these might trap, tree-if-conv.cc). Vectors of narrow cells are faster by choices."""
     signature = f"static inline {ctype} {name}(int holds, {ctype} one, {ctype} other)"
     chosen = "return holds ? one : other;"
-    bits = bits or BITS.get(ctype)
-    if bits is None:
+    if ctype not in BITS:
         return [f"{signature} {{ {chosen} }}\n"]
+    bits = BITS[ctype]
     return [
         f"{signature}\n",
         "{\n",
@@ -166,10 +164,22 @@ def _pick(ctype: str, name: str, bits: str | None = None) -> list[str]:
     ]
 
 
+def _blend(name: str) -> list[str]:
+    """The same of ints, by masks for gcc."""
+    return [
+        f"static inline int {name}(int holds, int one, int other)\n",
+        "{\n",
+        "#if defined(__GNUC__) && !defined(__clang__)\n",
+        "  return (one & -(holds != 0)) | (other & -(holds == 0));\n",
+        "#else\n",
+        "  return holds ? one : other;\n",
+        "#endif\n",
+        "}\n",
+    ]
+
+
 def masked_numbers(ctype: str) -> list[str]:
-    """One of two numbers, bit by bit: as an integer of their size. mask: all bits, or none."""
-    if ctype not in BITS:
-        return ["  return (one & mask) | (other & ~mask);\n"]
+    """One of two floating-point numbers, bit by bit: as an integer of their size. mask: all bits, or none."""
     return [
         f"  union {{ {ctype} value; {BITS[ctype]} bits; }} first = {{one}}, second = {{other}};\n",
         "  first.bits = (first.bits & mask) | (second.bits & ~mask);\n",

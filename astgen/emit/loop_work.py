@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.astgen.emit.own_loops import OwnLoop
-from scopt.astgen.emit.statement_costs import Costs, likely_size, statement_costs, vector_costs
+from scopt.astgen.emit.statement_costs import Costs, VectorCosts, likely_size, statement_costs, vector_costs
 from scopt.ir.expr import exceeds, floor_div, from_linear, linear, minimum, names, plus, substitute, subtract, weighted
 from scopt.ir.nest import Block, Call, Compare, Const, Expr, For, Hold, If, LoopMark, LoopNest, Max, Min, Mod, Name
 from scopt.ir.nest_walks import Item, calls, children, items, map_block
@@ -78,7 +78,7 @@ class _Threads(Struct, frozen=True):
 
     machine: Machine
     cells: Mapping[str, int]
-    vectors: Mapping[str, Fraction]
+    vectors: VectorCosts
     anew: frozenset[str]
 
     def nanoseconds(self, mark: LoopMark) -> Fraction:
@@ -196,7 +196,7 @@ def rough(factor: Expr, parameters: frozenset[str]) -> Expr:
 
 
 def loop_work(
-    loop: For, costs: Mapping[str, Fraction], vectors: Mapping[str, Fraction] | None = None
+    loop: For, costs: Mapping[str, Fraction], vectors: VectorCosts | None = None
 ) -> tuple[Fraction, tuple[Expr, ...]]:
     """The heaviest statement under the loop: a weight in nanoseconds,
     and the symbolic factors it is multiplied with. vectors: what statements cost in vector loops, if that is less."""
@@ -204,8 +204,9 @@ def loop_work(
     for path, call in paths(loop):
         weight, factors = _own_trips(loop)
         cost = costs[call.statement]
-        if vectors is not None and any(outer.mark.simd for outer in path):
-            cost = min(cost, vectors.get(call.statement, cost))
+        if vectors is not None:
+            quick = vectors if any(outer.mark.simd for outer in path) else vectors.sums
+            cost = min(cost, quick.get(call.statement, cost))
         inside = costs.own.get(call.statement) if isinstance(costs, Costs) else None
         if inside is not None and (trips := _trips_inside(inside, call, path)) is not None:
             cost, factors = inside.cost * trips[0], factors + trips[1]

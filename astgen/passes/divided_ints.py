@@ -51,7 +51,7 @@ def quotient_number(scop: Scop, statement: Statement, node: ir.Node) -> str | No
 def with_quotients(scop: Scop, statement: Statement, body: ir.Node) -> ir.Node:
     """A statement's body with calls of such functions, with the same references: what is in their subscripts stays.
     Behind conditions, which may not be asked then, quotients are those of any numbers."""
-    places = _subscripts(statement)
+    places = subscripts(statement)
     behind = {inner for node in walk(body) for part in _conditional(node) for inner in walk(part)}
 
     def change(node: ir.Node, made: ir.Node) -> ir.Node:
@@ -68,7 +68,7 @@ def with_quotients(scop: Scop, statement: Statement, body: ir.Node) -> ir.Node:
     return rewritten(body, change, {})
 
 
-def _subscripts(statement: Statement) -> frozenset[ir.Node]:
+def subscripts(statement: Statement) -> frozenset[ir.Node]:
     """All that says which cells a statement refers to."""
     return frozenset(inner for one in statement.accesses if one.node is not None for inner in walk(one.node))
 
@@ -120,7 +120,7 @@ def has_quotients(scop: Scop, nest: LoopNest) -> bool:
 def divides(scop: Scop, statement: Statement) -> bool:
     """Whether a statement computes such a quotient."""
     found = [node for node in walk(statement.body) if quotient_number(scop, statement, node) is not None]
-    return bool(found) and not _subscripts(statement).issuperset(found)
+    return bool(found) and not subscripts(statement).issuperset(found)
 
 
 def is_int(scop: Scop, statement: Statement, node: ir.Node) -> bool:

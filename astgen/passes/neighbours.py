@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.astgen.emit.loop_work import known_length, loop_work, paths, rough, rounded
-from scopt.astgen.emit.statement_costs import statement_costs, vector_costs
+from scopt.astgen.emit.statement_costs import VectorCosts, statement_costs, vector_costs
 from scopt.astgen.source_work import has_vectors, product_of, vector_elements
 from scopt.ir.expr import exceeds, names
 from scopt.ir.nest import Block, Call, Expr, For, Hold, If, LoopNest
@@ -87,7 +87,7 @@ class _Keeping(Struct, frozen=True, eq=False):
     scop: Scop
     machine: Machine
     costs: Mapping[str, Fraction]
-    vectors: Mapping[str, Fraction]
+    vectors: VectorCosts
 
     def block(self, block: Block) -> Block:
         loops = list(_neighbours(block))

@@ -14,50 +14,47 @@ ice sheets: 0.58 of the time).
 ``y[i] = x > t ? x * a : x - b`` computes floating-point numbers behind a branch by gcc, which makes no vectors of what
 might trap there, and brings even what stands in front of a choice behind it. So calls choose such numbers by masks of
 bits for gcc: ``scopt_pickd(x > t, x * a, x - b)`` (measured: limiters of slopes take 0.4 of the time, clipping
-with a slope and sharpening by thresholds a sixth).
+with a slope and sharpening by thresholds a sixth). Calls that mask ints are for conditions that several statements ask
+(`scopt.astgen.passes.shared_choices`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.emit.c_expr import PICK_BITS, PICKS, helper_name
+from scopt.astgen.emit.c_expr import BLEND, PICKS, helper_name
 from scopt.astgen.lower.body_syntax import call
 from scopt.astgen.passes.divided_ints import (
     is_computed_always,
-    is_int,
     is_quotient,
-    is_sure,
     quotient_names,
+    subscripts,
     with_quotients,
 )
-from scopt.astgen.passes.eager import SUFFIX, Sure
-from scopt.astgen.passes.folded_choices import folded_operands, folding_variables, is_constant, is_small
+from scopt.astgen.passes.eager import SUFFIX
+from scopt.astgen.passes.folded_choices import folded_operands, folding_variables
+from scopt.astgen.passes.shared_choices import asks, is_extreme, shared_conditions
+from scopt.astgen.passes.value_kinds import INSTRUCTIONS, Values
 from scopt.astgen.passes.vector_calls import with_vector_statements
 from scopt.ir.effects import effects
 from scopt.ir.nest import LoopNest
-from scopt.ir.scop import Access, Scop, Statement
-from scopt.ir.truths import COMPARISONS, truth
+from scopt.ir.scop import Scop, Statement
+from scopt.ir.truths import truth
 from scopt.ir.walks import mapped, rewritten, same_tree, walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import SET
 
 PICKED = "_picked"
-_WORD = 32
-_FLOATS = ("float", "double")
-# Functions that are one instruction and can't fail, by name, and what they take and give.
-_INSTRUCTIONS = {"fabs": "double", "fabsf": "float"}
 
 
 def with_picked_choices(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop, LoopNest]:
     """The nest, where statements of `source` in vector loops, which may evaluate both sides of their conditions by now,
     call such functions, and the SCoP with these statements."""
     statements = {one.name: one for one in source.statements}
-    folding = folding_variables(source)
+    folding, shared = folding_variables(source), shared_conditions(scop, nest)
 
     def picked(name: str) -> Statement | None:
         own, statement = statements.get(name.removesuffix(SUFFIX)), scop.statement(name)
@@ -67,6 +64,7 @@ def with_picked_choices(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop,
             made = with_picked_operands(Values(source, own), with_picks(source, own, body, folding) or body)
             if is_computed_always(source, made):
                 break
+        made = with_blends(Values(source, own), made, shared.get(name, ()))
         return None if made is statement.body else replace(statement, name=name + PICKED, body=made)
 
     return with_vector_statements(scop, nest, picked)
@@ -86,7 +84,7 @@ def with_picks(scop: Scop, statement: Statement, body: ir.Node, folding: Collect
     if not (switches or branches) and _is_assignment(body):
         return None
     done = effects(body)
-    if not done.called <= _INSTRUCTIONS.keys() | quotient_names(scop) or done.opaque or done.unnamed:
+    if not done.called <= INSTRUCTIONS.keys() | quotient_names(scop) or done.opaque or done.unnamed:
         return None
     kind = values.kind(value)
     if kind is None or not isinstance(value, ir.TernaryOp):
@@ -105,7 +103,7 @@ def with_picks(scop: Scop, statement: Statement, body: ir.Node, folding: Collect
 def pick_name(scop: Scop, kind: str, *sides: ir.Node) -> str:
     """The call that chooses between values of a type."""
     by_bits = kind == "int" and any(is_quotient(scop, node) for side in sides for node in walk(side))
-    return helper_name(PICK_BITS if by_bits else PICKS[kind], scop.reserved)
+    return helper_name(BLEND if by_bits else PICKS[kind], scop.reserved)
 
 
 def with_picked_operands(values: Values, body: ir.Node) -> ir.Node:
@@ -131,6 +129,21 @@ def _with_picked_operands(values: Values, value: ir.Node) -> ir.Node:
         return mapped(made, lambda part: calls.get(part, part)) if calls else made
 
     return rewritten(value, change, {})
+
+
+def with_blends(values: Values, body: ir.Node, conditions: Sequence[ir.Node]) -> ir.Node:
+    """The body with calls for choices of ints by these conditions."""
+    name, places = helper_name(BLEND, values.scop.reserved), subscripts(values.statement)
+
+    def change(node: ir.Node, made: ir.Node) -> ir.Node:
+        if node in places or not isinstance(node, ir.TernaryOp) or is_extreme(node) or not asks(node.cond, conditions):
+            return made
+        if values.kind(node) != "int":
+            return made
+        picked = _picked(values, node, name)
+        return made if picked is None else picked
+
+    return rewritten(body, change, {}) if conditions else body
 
 
 def assigned(body: ir.Node) -> tuple[ir.Node, ir.Node] | None:
@@ -237,15 +250,6 @@ def _switches(value: ir.Node, compared: Sequence[ir.Node]) -> bool:
     return any(_switches(side, (*compared, *own)) for side in (value.iftrue, value.iffalse))
 
 
-def _sides(value: ir.Node) -> Iterator[ir.Node]:
-    """What may be chosen."""
-    if isinstance(value, ir.TernaryOp):
-        yield from _sides(value.iftrue)
-        yield from _sides(value.iffalse)
-    else:
-        yield value
-
-
 def _branches(value: ir.Node) -> bool:
     """Whether gcc makes branches of a choice of three, or more, with conditions of several parts, or of four."""
     if not isinstance(value, ir.TernaryOp):
@@ -272,110 +276,3 @@ def _compared(condition: ir.Node) -> Iterator[ir.Node]:
             yield from _compared(right)
         case ir.UnaryOp(op="!", expr=inner):
             yield from _compared(inner)
-
-
-class Values(Struct, frozen=True, eq=False):
-    """What values of a statement of a SCoP are. kept: a reference to a variable that may keep its value. divides:
-    quotients of ints are computed by functions."""
-
-    scop: Scop
-    statement: Statement
-    kept: ir.Node | None = None
-    divides: bool = False
-
-    def kind(self, node: ir.Node) -> str | None:
-        """The type of a value, a key of `PICKS`, the same one on both sides of choices; None if it is another one."""
-        access = self.access(node)
-        if access is not None:
-            ctype = self.scop.arrays[access.array].type
-            if ctype.volatile or ctype.atomic or (access.kind != "read" and node is not self.kept):
-                return None
-            if ctype.floating:
-                return ctype.spelling if ctype.spelling in _FLOATS else None
-            return "int" if ctype.integer and ctype.bits < _WORD + ctype.signed else None
-        match node:
-            case ir.Constant(type=spelling):
-                return spelling if spelling in PICKS else None
-            case ir.TernaryOp(iftrue=one, iffalse=other):
-                return self.common(one, other)
-            case ir.UnaryOp(op="-", expr=inner):
-                return self.kind(inner)
-            case ir.UnaryOp(op="!"):
-                return "int"
-            case ir.BinaryOp(op=op) if op in (*COMPARISONS, "&&", "||"):
-                return "int"
-            case ir.FuncCall() if is_quotient(self.scop, node):
-                return "int"
-            case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[given])):
-                return _INSTRUCTIONS.get(name) if self.kind(given) in PICKS else None
-            case ir.BinaryOp(op="%") if self.is_int(node):
-                return "int"
-            case ir.BinaryOp(op="+" | "-" | "*" | "/", left=left, right=right):
-                kinds = self.kind(left), self.kind(right)
-                return None if None in kinds else next(one for one in ("double", "float", "int") if one in kinds)
-        return None
-
-    def common(self, *sides: ir.Node) -> str | None:
-        """The type of all of several values, which small integers have anyway."""
-        kinds = {self.kind(one) for one in sides if not is_small(one)} or {"int"}
-        return kinds.pop() if len(kinds) == 1 else None
-
-    def is_partly_constant(self, node: ir.Node) -> bool:
-        """Whether a value is a choice of floating-point numbers, some of which are constants."""
-        if not isinstance(node, ir.TernaryOp) or self.kind(node) not in _FLOATS:
-            return False
-        sides = list(_sides(node))
-        return 0 < sum(map(is_constant, sides)) < len(sides)
-
-    def may_be_computed(self, node: ir.Node) -> bool:
-        """Whether a value does nothing but look at cells that are there, and compute what can't fail."""
-        sure = Sure(self.scop, self.statement)
-        if node is self.kept:
-            return True
-        if self.access(node) is not None or isinstance(node, ir.Constant | ir.ID):
-            return sure.may_be_evaluated(node)
-        match node:
-            case ir.TernaryOp() | ir.UnaryOp(op="!"):
-                pass
-            case ir.FuncCall(args=ir.ExprList(exprs=[one, other])) if is_quotient(self.scop, node):
-                return (
-                    is_sure(self.scop, self.statement, node)
-                    and self.may_be_computed(one)
-                    and self.may_be_computed(other)
-                )
-            case ir.BinaryOp(op="/" | "%", left=one, right=other) if self.divides and self.is_int(node):
-                return self.may_be_computed(one) and self.may_be_computed(other)
-            case ir.FuncCall(args=ir.ExprList(exprs=[given])):
-                return self.kind(node) is not None and self.may_be_computed(given)
-            case ir.UnaryOp(op="-", expr=inner):
-                if self.kind(inner) not in _FLOATS and not sure.fits(node):
-                    return False
-            case ir.BinaryOp(op=op) if op in (*COMPARISONS, "&&", "||"):
-                pass
-            case ir.BinaryOp(op="&" | "|"):
-                if self.kind(node.left) != "int" or self.kind(node.right) != "int":
-                    return False
-            case ir.BinaryOp(op="+" | "-" | "*"):
-                if self.kind(node) not in _FLOATS and not sure.fits(node):
-                    return False
-            case ir.BinaryOp(op="/"):
-                if self.kind(node) not in _FLOATS:
-                    return False
-            case _:
-                return False
-        return all(map(self.may_be_computed, node.parts))
-
-    def is_int(self, node: ir.Node) -> bool:
-        return is_int(self.scop, self.statement, node)
-
-    def computes_floats(self, node: ir.Node) -> bool:
-        """Whether a value is computed by operations on floating-point numbers, or by comparing such."""
-        if self.access(node) is not None:
-            return False
-        if is_quotient(self.scop, node):
-            return True
-        operands = [node.left, node.right] if isinstance(node, ir.BinaryOp) else []
-        return any(self.kind(one) in _FLOATS for one in operands) or any(map(self.computes_floats, node.parts))
-
-    def access(self, node: ir.Node) -> Access | None:
-        return next((one for one in self.statement.accesses if one.node is node), None)

@@ -20,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.astgen.emit.c_expr import BLEND
 from scopt.astgen.passes.estimates import UNKNOWN, Interval, interval
 from scopt.ir.expr import names, subtract
 from scopt.ir.nest import Expr, For, LoopNest, Max, Min
@@ -133,6 +134,9 @@ def _compares_for_a_value(body: ir.Node) -> bool:
     """Whether a comparison stands anywhere but where it decides about a choice."""
     if isinstance(body, ir.TernaryOp | ir.If):
         return any(map(_compares_for_a_value, filter(None, (body.iftrue, body.iffalse))))
+    match body:
+        case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[_, one, other])) if name.startswith(BLEND):
+            return _compares_for_a_value(one) or _compares_for_a_value(other)
     if isinstance(body, ir.BinaryOp) and body.op in (*COMPARISONS, "&&", "||"):
         return True
     return any(_compares_for_a_value(part) for part in body.parts)

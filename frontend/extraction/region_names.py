@@ -87,7 +87,7 @@ class RegionNames(Struct, frozen=True, eq=False):
     hoisted: sizes, members and products that variables of their own stand for. whole: bases whose structures are one
       cell each, whatever the member. narrowed: it computes with narrower types than the source says,
       or anew what an iteration of the source hands on to the next one, or goes through the blocks
-      of a stage. required: variables that mustn't be negative. numbers: those that have to have a value.
+      of a stage. required: variables that mustn't be less than a number. numbers: those that have to have a value.
     distances: as in `StageLoops`. exchanged: what is known of pointers that iterations exchange. blocks: those that
       are executed as a whole.
     """
@@ -102,7 +102,7 @@ class RegionNames(Struct, frozen=True, eq=False):
     hoisted: tuple[Hoisted, ...]
     whole: frozenset[str]
     narrowed: bool = False
-    required: tuple[str, ...] = ()
+    required: tuple[tuple[str, int], ...] = ()
     distances: tuple[tuple[Any, int], ...] = ()
     exchanged: ExchangedPointers = ExchangedPointers(())
     numbers: Mapping[str, Any] = {}

@@ -102,17 +102,17 @@ class RegionWalk(Struct, frozen=True, eq=False):
 
     def require_numbers(self, known: isl.Set) -> None:
         """Take for granted that what stands for numbers of iterations, or for members, does. Raises Refusal."""
-        scope, zero = self.affine.scope(known, ()), ir.Constant("int", "0")
-        negative = (condition(ir.BinaryOp("<", ir.ID(name), zero), scope) for name in self.names.required)
-        for violation in chain(negative, (differ(*one, scope) for one in self.names.numbers.items())):
+        scope = self.affine.scope(known, ())
+        least = (ir.BinaryOp("<", ir.ID(name), ir.Constant("int", str(one))) for name, one in self.names.required)
+        for violation in chain(
+            (condition(one, scope) for one in least), (differ(*one, scope) for one in self.names.numbers.items())
+        ):
             if not scope.assume(violation):
                 raise self.names.refuse("loop.step", "the loop's step is not a constant", self.names.items[0])
 
     def sequence(self, items: Iterable[Any], place: Place) -> Tree | None:
         parts = [tree for item in items if (tree := self.visit(item, place)) is not None]
-        if not parts:
-            return None
-        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+        return Sequence(tuple(parts)) if len(parts) > 1 else next(iter(parts), None)
 
     def visit(self, node: Any, place: Place) -> Tree | None:
         match node:

@@ -6,7 +6,6 @@ The iterations are the same ones in the same order as long as a row has no negat
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from itertools import count
 from typing import Any
@@ -16,27 +15,30 @@ from scopt.frontend.normalize.element_loops import counting
 from scopt.frontend.normalize.tree_rewriting import substituted
 from scopt.frontend.syntax.symbols import Symbol, ctype_of
 from scopt.ir.effects import effects
-from scopt.ir.walks import rebuilt, walk
+from scopt.ir.walks import rebuilt, used_names, walk
 
 _SIGNED = (["int"], ["long"], ["long", "int"], ["long", "long"], ["int64_t"], ["int32_t"], ["ptrdiff_t"])
 _LEAVING = (ir.Break, ir.Goto, ir.Label, ir.Return)
 _INT_BITS = 32
+# Of arrays with more dimensions than that, rows of so many cells at least are worth loops of their own: the channels of
+# a pixel may be three, and a loop over all of them is a vector loop (measured: a quarter of the speed).
+_RANK, _LEAST_ROW = 2, 16
 
 
 def with_loops_by_rows(
     items: Iterable[Any], reserved: Collection[str], symbols: Mapping[str, Symbol]
-) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """The statements of a region in that form, and the lengths of rows, which mustn't be negative. reserved: names
-    that new iterators must not have; symbols: what names mean around the region."""
+) -> tuple[tuple[Any, ...], tuple[tuple[str, int], ...]]:
+    """The statements of a region in that form, and the lengths of rows, with what they have to be at least: none may be
+    negative. reserved: names that new iterators must not have; symbols: what names mean around the region."""
     items = tuple(items)
     nodes = list(walk(*items))
     declared = {node.name for node in nodes if isinstance(node, ir.Decl)}
     around = {name: symbol for name, symbol in symbols.items() if name not in declared}
-    lengths = _lengths(nodes)
     changed_names = effects(*items).changed
+    lengths = _lengths(items, declared | changed_names)
     taken = {*reserved, *(node.name for node in nodes if isinstance(node, (ir.Decl, ir.ID)))}
     numbers = count(1)
-    required: dict[str, None] = {}
+    required: dict[str, int] = {}
 
     def change(node: Any) -> Any:
         found = _head(node, around)
@@ -46,7 +48,7 @@ def with_loops_by_rows(
         known = [k for k, factor in enumerate(factors) if isinstance(factor, ir.ID) and factor.name in lengths]
         if not known or name in effects(node.stmt).changed:
             return node
-        inner = max(known, key=lambda k: lengths[factors[k].name])
+        inner = min(known, key=lambda k: lengths[factors[k].name])
         length = factors[inner]
         names = {one.name for factor in factors for one in walk(factor) if isinstance(one, ir.ID)}
         if not names.isdisjoint(changed_names):
@@ -58,27 +60,45 @@ def with_loops_by_rows(
         number = next(k for k in numbers if not {f"row_{k}", f"cell_{k}"} & taken)
         row, cell = ir.ID(f"row_{number}", node.coord), ir.ID(f"cell_{number}", node.coord)
         index = ir.BinaryOp("+", ir.BinaryOp("*", row, length, node.coord), cell, node.coord)
-        required[length.name] = None
+        required[length.name] = max(required.get(length.name, 0), _LEAST_ROW if len(factors) > _RANK else 0)
         body = counting(cell.name, spelling, length, [substituted(node.stmt, name, index)], node.coord)
-        return counting(row.name, spelling, rows, [body], node.coord)
+        return change(counting(row.name, spelling, rows, [body], node.coord))
 
-    return tuple(rebuilt(item, change) for item in items), tuple(required)
+    return tuple(rebuilt(item, change) for item in items), tuple(required.items())
 
 
-def _lengths(nodes: Iterable[Any]) -> Counter[str]:
-    """Variables that the number of a row is multiplied by, as `w` in ``(k * h + y) * w + x``, with how often."""
-    nodes = list(nodes)
-    heads = {id(one) for node in nodes if isinstance(node, ir.For) and node.cond is not None for one in walk(node.cond)}
-    products = [node for node in nodes if isinstance(node, ir.BinaryOp) and node.op == "*" and id(node) not in heads]
-    below = {id(one) for node in products for side in (node.left, node.right) for one in walk(side)}
-    outermost = [node for node in products if id(node) not in below]
-    sides = [pair for node in outermost for pair in ((node.left, node.right), (node.right, node.left))]
-    # Of `k * 2 * n`, rows are longer.
-    return Counter(
-        side.name
-        for side, other in sides
-        if isinstance(side, ir.ID) and not (isinstance(other, ir.BinaryOp) and other.op == "*")
-    )
+def _lengths(items: Iterable[Any], moving: Collection[str]) -> dict[str, tuple[int, int]]:
+    """Variables that the number of a row is multiplied by, as `w` and `h` in ``(k * h + y) * w + x``. Those come first
+    by their values that are the lengths of rows within all others, and, of these, those that are so most often.
+    moving: names with several values."""
+    depths: dict[str, list[int]] = {}
+
+    def visit(node: Any, depth: int) -> None:
+        if not (isinstance(node, ir.BinaryOp) and node.op in "+-*"):
+            for child in node.parts:
+                visit(child, depth if isinstance(node, ir.Cast) else 0)
+        elif node.op == "*":
+            parts = _multiplied(node)
+            named = [part for part in parts if not isinstance(part, ir.Constant)]
+            still = [part for part in named if not any(name in moving for name in used_names(part))]
+            # Of `k * 2 * n`, rows are longer.
+            if len(parts) == 2 and len(still) == 1 and isinstance(still[0], ir.ID):
+                depths.setdefault(still[0].name, []).append(depth)
+            for part in parts:
+                visit(part, depth + bool(still))
+        else:
+            visit(node.left, depth)
+            visit(node.right, depth)
+
+    for item in items:
+        visit(item, 0)
+    return {name: (max(found), -len(found)) for name, found in depths.items()}
+
+
+def _multiplied(node: Any) -> list[Any]:
+    if isinstance(node, ir.BinaryOp) and node.op == "*":
+        return [*_multiplied(node.left), *_multiplied(node.right)]
+    return [node]
 
 
 def _head(node: Any, symbols: Mapping[str, Symbol]) -> tuple[str, str, list[Any]] | None:

@@ -33,13 +33,13 @@ from scopt.ir.walks import changed, mapped, walk
 
 class StageLoops(Struct, frozen=True, eq=False):
     """items: the statements. iterators: the new ones. values: numbers of blocks, and their sizes. required: those that
-    have to be at least 0. distances: expressions of blocks' lengths, with what these are multiplied in them.
-    changed: there are any."""
+    have to be at least a number, here 0. distances: expressions of blocks' lengths, with what these are multiplied in
+    them. changed: there are any."""
 
     items: tuple[Any, ...]
     iterators: frozenset[str]
     values: tuple[Hoisted, ...]
-    required: tuple[str, ...]
+    required: tuple[tuple[str, int], ...]
     distances: tuple[tuple[Any, int], ...]
     changed: bool
 

@@ -45,7 +45,7 @@ class StageValues(Struct, frozen=True, eq=False):
     items: tuple[Any, ...]
     iterators: list[str] = field(default_factory=list)
     values: list[Hoisted] = field(default_factory=list)
-    required: list[str] = field(default_factory=list)
+    required: list[tuple[str, int]] = field(default_factory=list)
     distances: list[tuple[Any, int]] = field(default_factory=list)
 
     def header(self, node: ir.For) -> CountedLoop | None:
@@ -113,7 +113,7 @@ class StageValues(Struct, frozen=True, eq=False):
         """Name a number of blocks."""
         ctype = self.fixed.symbols[self.long_type].type
         made = self.named(f"{name}_blocks", ctype, value, *read)
-        self.required.append(made)
+        self.required.append((made, 0))
         return made
 
     def named(self, wish: str, ctype: CType, value: str, *read: Any) -> str:

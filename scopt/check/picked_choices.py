@@ -9,10 +9,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.emit.c_expr import PICK_BITS, PICKS, QUOTIENTS, helper_name
+from scopt.astgen.emit.c_expr import BLEND, PICKS, QUOTIENTS, helper_name
 from scopt.astgen.passes.divided_ints import is_sure, quotient_number
 from scopt.astgen.passes.eager import Sure
-from scopt.astgen.passes.picking import Values, equality, has_value
+from scopt.astgen.passes.picking import equality, has_value
+from scopt.astgen.passes.value_kinds import Values
 from scopt.check.eager_conditions import is_truth_of, same_conditions
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import same_node, same_tree, walk
@@ -113,8 +114,8 @@ class _Original(Struct, frozen=True, eq=False):
             case ir.TernaryOp(cond=other, iftrue=one, iffalse=two):
                 same = same_conditions(sure, condition, other)
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[other, one, two])):
-                picks = (PICKS[kind], *((PICK_BITS,) if kind == "int" else ()))
-                called = name in (helper_name(pick, self.scop.reserved) for pick in picks)
+                helpers = (PICKS[kind], BLEND) if kind == "int" else (PICKS[kind],)
+                called = name in (helper_name(one, self.scop.reserved) for one in helpers)
                 values = replace(values, divides=all(map(self.is_sure, walk(theirs))))
                 safe = values.may_be_computed(condition) and self.may_be_computed(values, sides[0])
                 safe = safe and (

@@ -94,6 +94,11 @@ def arithmetic(body: ir.Node) -> float:
     return float(own) + sum(arithmetic(child) for child in body.parts)
 
 
+def operations_cost(body: ir.Node, machine: Machine) -> Fraction:
+    """Nanoseconds of a statement's operations, one by one, without those of subscripts."""
+    return _in_time(Fraction(arithmetic(body)) * _OPERATION, machine)
+
+
 def vector_gain(machine: Machine) -> int:
     """By how much a register tile is faster than its instances one by one,
     of doubles: all lanes of all units are busy."""

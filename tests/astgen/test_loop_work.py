@@ -183,3 +183,21 @@ def test_threads_that_come_back_keep_their_shares_of_short_iterations(body: str,
     scop = make_scop(S(f"S0[t, i] : {domain} 0 <= i < n", f"if (A[i] > 0) {body}"))
     nest = add_work_guards(scop, loops(scop, "S0[t, i] -> [t]", "S0[t, i] -> [i]", marks={1: PARALLEL}))
     assert f"schedule({clause})" in emit(scop, nest).text
+
+
+LAYERS = """for (k = 0; k < t; k++) {
+  for (i = 0; i < n; i++) { int s = 0; for (j = 0; j < n; j++) s += w[k][i][j] * x[j]; y[i] = s; }
+  for (i = 0; i < n; i++) x[i] = y[i] / 2; }"""
+
+
+@pytest.mark.parametrize("kind", ["signed char", "int"])
+def test_sums_of_integers_are_vector_loops_to_compilers(kind: str) -> None:
+    params = f"int t, int n, {kind} w[t][n][n], {kind} x[n], int y[n]"
+    made = pipeline.optimize(source_of(LAYERS, params), Options()).text.decode()
+    assert "if ((double)n * n > 100000 && scopt_threads() > 1)" in made
+
+
+def test_sums_of_other_cells_take_their_time() -> None:
+    body = LAYERS.replace("w[k][i][j]", "w[k][j][i]")
+    params = "int t, int n, signed char w[t][n][n], signed char x[n], int y[n]"
+    assert "n * n > 100000" not in pipeline.optimize(source_of(body, params), Options()).text.decode()

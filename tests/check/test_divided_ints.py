@@ -48,12 +48,12 @@ def test_a_quotient_of_ints_is_one_of_doubles() -> None:
 
 
 def test_small_numbers_are_floats_and_what_branches_compute_is_chosen() -> None:
-    assert "h = scopt_pick_bits(d == 0, 0, scopt_pick_bits(x > 100, scopt_quotientf(6 * (x - y), d), " in text(HUES)
+    assert "h = scopt_blend(d == 0, 0, scopt_blend(x > 100, scopt_quotientf(6 * (x - y), d), " in text(HUES)
 
 
 def test_what_may_not_be_asked_for_is_one_of_any_numbers() -> None:
     made = text("for (i = 0; i < n; i++) q[i] = b[i] > 0 ? a[i] / b[i] : a[i];")
-    assert "q[i] = scopt_pick_bits(b[i] > 0, scopt_any_quotient(a[i], b[i]), a[i]);" in made
+    assert "q[i] = scopt_blend(b[i] > 0, scopt_any_quotient(a[i], b[i]), a[i]);" in made
 
 
 @pytest.mark.parametrize(

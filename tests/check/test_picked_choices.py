@@ -12,7 +12,8 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import PICKS
 from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.passes.eager import with_both_sides
-from scopt.astgen.passes.picking import Values, with_picked_operands, with_picks
+from scopt.astgen.passes.picking import with_picked_operands, with_picks
+from scopt.astgen.passes.value_kinds import Values
 from scopt.check.picked_choices import is_picked
 from scopt.ir.walks import replaced
 from scopt.options import Options

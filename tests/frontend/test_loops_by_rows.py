@@ -56,3 +56,39 @@ int main(void) {
 def test_products_that_arent_those_of_the_numbers_stay(run_c: Callable[..., str]) -> None:
     text = optimize(CONVERTED, Options(eager=True, autodetect=True)).text.decode()
     assert run_c(text, "-O1", name="after") == run_c(CONVERTED, "-O1", name="b")
+
+
+CHANNELS = """#include <stdio.h>
+static void halve(int h, int w, int ch, const signed char *in, signed char *mid, signed char *out) {
+  for (int y = 0; y < h; y++)
+    for (int x = 1; x < w; x++)
+      for (int c = 0; c < ch; c++)
+        mid[(y * w + x) * ch + c] = (signed char)((in[(y * w + x) * ch + c] + in[(y * w + x - 1) * ch + c]) / 2);
+  for (int p = 0; p < h * w; p++)
+    for (int o = 0; o < ch; o++) {
+      int sum = 0;
+      for (int i = 0; i < ch; i++) sum += mid[p * ch + i] * (i + o);
+      out[p * ch + o] = (signed char)(sum / (h * w));
+    }
+  for (int i = 0; i < h * w * ch; i++) out[i] = (signed char)(out[i] / 2 + in[i] / 2);
+}
+int main(void) {
+  static signed char in[2000], mid[2000], out[2000];
+  for (int i = 0; i < 2000; i++) in[i] = (signed char)(i * 7 % 201 - 100);
+  for (int h = 0; h < 7; h += 3)
+    for (int w = 0; w < 9; w += 4)
+      for (int c = 0; c < 20; c += 19) halve(h, w, c, in, mid, out);
+  for (int i = 0; i < 2000; i++) printf("%d ", out[i]);
+  return 0;
+}
+"""
+
+
+def test_rows_of_pixels_of_channels_are_the_same_rows_everywhere(run_c: Callable[..., str]) -> None:
+    """``p < h * w`` counts the pixels of rows of `w`, as ``(y * w + x) * ch`` does, and all cells go by both."""
+    text = optimize(CHANNELS, Options(eager=True, autodetect=True)).text.decode()
+    assert "row_1 < h;" in text
+    assert "cell_1 < w;" in text
+    assert "_all" not in text  # each nest knows which cells it writes
+    assert "ch >= 16" in text  # a loop over all cells is none over three channels at a time
+    assert run_c(text, "-O1", name="after") == run_c(CHANNELS, "-O1", name="b")

@@ -13,9 +13,9 @@ from scopt.astgen.emit.c_expr import (
     ALL_HELPERS,
     APART,
     AROUND,
+    BLEND,
     LANES,
     MASKED,
-    PICK_BITS,
     PICKS,
     PRODUCTS,
     QUOTIENTS,
@@ -63,13 +63,13 @@ def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: froze
 
     Divisors are positive. Any number of threads is right, so that of a function which asks the system's clocks only
     its text matters, which reads nothing of the program's and writes nothing but variables of its own. Likewise what
-    takes the bits of one number where a mask is all bits, and those of another one where it is none, and what divides
-    ints by means of floating-point numbers (`divided` says why that is right).
+    takes the bits of one floating-point number where a mask is all bits, and those of another one where it is none, and
+    what divides ints by means of floating-point numbers (`divided` says why that is right).
     """
     name = helper_name(HOW_MANY, reserved)
     text = text.replace("".join(calm_threads(name)), "".join(most_threads(name)))
     by_mask = "  return mask == 0 ? other : mask == -1 ? one : one + other;\n"
-    for ctype in (*BITS, "int"):
+    for ctype in BITS:
         text = text.replace("".join(masked_numbers(ctype)), by_mask)
     for number in (*BITS, "any"):
         text = text.replace("".join(divided(number)), "  const int quotient = other == 0 ? one : one / other;\n")
@@ -118,8 +118,8 @@ def _check_helper(
         _check_masked(name, helper, functions, signature)
     elif helper in PICKS.values():
         _check_pick(workshop, name, next(key for key, other in PICKS.items() if other == helper), functions, signature)
-    elif helper == PICK_BITS:
-        _check_pick(workshop, name, "int", functions, signature)
+    elif helper == BLEND:
+        _check_blend(name, functions, signature)
     elif helper in QUOTIENTS.values():
         operator = next(key for key, other in QUOTIENTS.items() if other == helper)[0]
         _check_quotient(name, operator, functions, signature)
@@ -153,6 +153,16 @@ def _check_pick(workshop: Workshop, name: str, ctype: str, functions: Mapping[st
     if signature != Signature((Whole("int"), number, number), number):
         raise Fault(f"'{name}' isn't a function of an int and two of the type '{ctype}'")
     for holds in (0, 1, 2, -1):
+        if functions[name](holds, one, other) != (one if holds else other):
+            raise Fault(f"'{name}' gives another value than the one that is asked for")
+
+
+def _check_blend(name: str, functions: Mapping[str, Any], signature: Signature) -> None:
+    """The same of ints."""
+    number = Whole("int")
+    if signature != Signature((number, number, number), number):
+        raise Fault(f"'{name}' isn't a function of three ints")
+    for holds, one, other in product((0, 1, 2, -1), _INTS, _INTS):
         if functions[name](holds, one, other) != (one if holds else other):
             raise Fault(f"'{name}' gives another value than the one that is asked for")
 
