@@ -1,7 +1,9 @@
 """Loops through all of an array whose rows other loops go through: ``for (int i = 0; i < h * w; i++) a[i] = 0;`` beside
 ``b[y * w + x] = a[y * w + x]`` is a loop through the rows, and one through each of them.
 
-The iterations are the same ones in the same order as long as a row has no negative length.
+The iterations are the same ones in the same order as long as a row has no negative length. Pixels of several channels,
+``a[(y * w + x) * c + k]`` beside ``a[i * c + k]``, have such rows, too; and a variable may hold how many there are,
+``int size = h * w;`` in front of the region.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import Any
 
 from scopt import ir
 from scopt.frontend.normalize.element_loops import counting
+from scopt.frontend.normalize.outer_products import OuterVariables
 from scopt.frontend.normalize.tree_rewriting import substituted
 from scopt.frontend.syntax.symbols import Symbol, ctype_of
 from scopt.ir.effects import effects
@@ -24,29 +27,30 @@ _INT_BITS = 32
 
 
 def with_loops_by_rows(
-    items: Iterable[Any], reserved: Collection[str], symbols: Mapping[str, Symbol]
+    items: Iterable[Any], reserved: Collection[str], symbols: Mapping[str, Symbol], function: Any
 ) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     """The statements of a region in that form, and the lengths of rows, which mustn't be negative. reserved: names
-    that new iterators must not have; symbols: what names mean around the region."""
+    that new iterators must not have; symbols: what names mean around the region, in a function."""
     items = tuple(items)
     nodes = list(walk(*items))
-    declared = {node.name for node in nodes if isinstance(node, ir.Decl)}
+    declared = frozenset(node.name for node in nodes if isinstance(node, ir.Decl))
     around = {name: symbol for name, symbol in symbols.items() if name not in declared}
-    lengths = _lengths(nodes)
+    outer = OuterVariables(function, symbols, declared)
     changed_names = effects(*items).changed
-    taken = {*reserved, *(node.name for node in nodes if isinstance(node, (ir.Decl, ir.ID)))}
+    lengths = _lengths(nodes, changed_names | declared)
+    taken = {*reserved, *declared, *(node.name for node in nodes if isinstance(node, ir.ID))}
     numbers = count(1)
     required: dict[str, None] = {}
 
     def change(node: Any) -> Any:
-        found = _head(node, around)
+        found = _head(node, around, outer)
         if found is None or any(isinstance(one, _LEAVING) for one in walk(node.stmt)):
             return node
         name, spelling, factors = found
         known = [k for k, factor in enumerate(factors) if isinstance(factor, ir.ID) and factor.name in lengths]
         if not known or name in effects(node.stmt).changed:
             return node
-        inner = max(known, key=lambda k: lengths[factors[k].name])
+        inner = min(known, key=lambda k: lengths[factors[k].name])
         length = factors[inner]
         names = {one.name for factor in factors for one in walk(factor) if isinstance(one, ir.ID)}
         if not names.isdisjoint(changed_names):
@@ -60,28 +64,31 @@ def with_loops_by_rows(
         index = ir.BinaryOp("+", ir.BinaryOp("*", row, length, node.coord), cell, node.coord)
         required[length.name] = None
         body = counting(cell.name, spelling, length, [substituted(node.stmt, name, index)], node.coord)
-        return counting(row.name, spelling, rows, [body], node.coord)
+        return change(counting(row.name, spelling, rows, [body], node.coord))
 
     return tuple(rebuilt(item, change) for item in items), tuple(required)
 
 
-def _lengths(nodes: Iterable[Any]) -> Counter[str]:
-    """Variables that the number of a row is multiplied by, as `w` in ``(k * h + y) * w + x``, with how often."""
+def _lengths(nodes: Iterable[Any], moving: Collection[str]) -> dict[str, tuple[int, int]]:
+    """Variables that the number of a row is multiplied by, as `w` in ``(k * h + y) * w + x``, and `h` inside of that:
+    in how many other products they stand at least, and less the more often they do. moving: variables that may say
+    which row."""
     nodes = list(nodes)
     heads = {id(one) for node in nodes if isinstance(node, ir.For) and node.cond is not None for one in walk(node.cond)}
     products = [node for node in nodes if isinstance(node, ir.BinaryOp) and node.op == "*" and id(node) not in heads]
-    below = {id(one) for node in products for side in (node.left, node.right) for one in walk(side)}
-    outermost = [node for node in products if id(node) not in below]
-    sides = [pair for node in outermost for pair in ((node.left, node.right), (node.right, node.left))]
-    # Of `k * 2 * n`, rows are longer.
-    return Counter(
-        side.name
-        for side, other in sides
-        if isinstance(side, ir.ID) and not (isinstance(other, ir.BinaryOp) and other.op == "*")
-    )
+    below = Counter(id(one) for node in products for side in (node.left, node.right) for one in walk(side))
+    depths: dict[str, list[int]] = {}
+    for node in products:
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            # Of `k * 2 * n`, rows are longer.
+            longer = isinstance(other, ir.BinaryOp) and other.op == "*"
+            row = any(isinstance(one, ir.ID) and one.name in moving for one in walk(other))
+            if isinstance(side, ir.ID) and row and not longer:
+                depths.setdefault(side.name, []).append(below[id(node)])
+    return {name: (min(found), -found.count(min(found))) for name, found in depths.items()}
 
 
-def _head(node: Any, symbols: Mapping[str, Symbol]) -> tuple[str, str, list[Any]] | None:
+def _head(node: Any, symbols: Mapping[str, Symbol], outer: OuterVariables) -> tuple[str, str, list[Any]] | None:
     """The iterator of a loop from zero, its type, and the factors of what it ends at, if these are several."""
     match node:
         case ir.For(
@@ -89,7 +96,8 @@ def _head(node: Any, symbols: Mapping[str, Symbol]) -> tuple[str, str, list[Any]
             cond=ir.BinaryOp(op="<", left=ir.ID(name=tested), right=end),
             next=ir.UnaryOp(op="++" | "p++", expr=ir.ID(name=stepped)),
         ) if name == tested == stepped and isinstance(kind, ir.IdentifierType) and list(kind.names) in _SIGNED:
-            factors = _factors(end, symbols)
+            whole = outer.product(end.name) if isinstance(end, ir.ID) else None
+            factors = _factors(end if whole is None else whole, symbols)
             return (name, " ".join(kind.names), factors) if factors is not None and len(factors) > 1 else None
     return None
 
