@@ -25,6 +25,7 @@ from scopt.frontend.model.row_shapes import RowShape
 from scopt.frontend.model.subscript_reading import Subscript
 from scopt.frontend.model.triangles import triangle_of
 from scopt.frontend.normalize.counting_loops import has_loop
+from scopt.frontend.normalize.outer_products import OuterVariables
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.gnu import UNKNOWN_TYPES
 from scopt.ir.scop import Scop
@@ -179,8 +180,12 @@ def _is_never_so(walk: RegionWalk, rows: isl.Set) -> bool:
     """Whether a row would have to be as long as many of them: where variables that are no products are alike, or one is
     twice as large as the others."""
     texts = {one.symbol.name: _PRODUCT.search(one.text) for one in walk.names.hoisted}
+    outer = OuterVariables(walk.names.region.function, walk.names.symbols, walk.names.local_names)
     names = [str(rows.get_dim_name(isl.dim_type.param, k)) for k in range(rows.dim(isl.dim_type.param))]
-    factors = {name: found[1].split(" * ") if (found := texts.get(name)) is not None else [name] for name in names}
+    factors = {
+        name: found[1].split(" * ") if (found := texts.get(name)) is not None else _factors(outer, name)
+        for name in names
+    }
     variables = {one for some in factors.values() for one in some if not one.isdecimal()}
     for larger in (None, *sorted(variables)):
         size = {one: _MANY * (2 if one == larger else 1) for one in variables}
@@ -190,6 +195,13 @@ def _is_never_so(walk: RegionWalk, rows: isl.Set) -> bool:
         if may_hold(rows, values):
             return False
     return True
+
+
+def _factors(outer: OuterVariables, name: str) -> list[str]:
+    """Of the product that a variable around a region holds; the variable itself if it is none."""
+    product = outer.product(name)
+    found = [] if product is None else [one.name for one in walk(product) if isinstance(one, ir.ID)]
+    return found or [name]
 
 
 def _products(walk: RegionWalk, subscripts: Sequence[Subscript]) -> dict[str, tuple[str, ...]]:

@@ -259,10 +259,11 @@ def _costs_less(one: MarkedSchedule, other: MarkedSchedule) -> bool:
 
 
 def _hides_as_much(original: MarkedSchedule, marked: MarkedSchedule) -> bool:
-    """Whether chains of the source hide what another schedule makes vectors of, and that takes no less time."""
+    """Whether chains of the source hide what another schedule makes vectors of, and that takes no less time: chains in
+    loops of their own wait as long."""
     if not original.hidden or original.cycles is None or marked.cycles is None:
         return False
-    return original.cycles <= marked.cycles
+    return original.cycles - original.waits <= marked.cycles - marked.waits
 
 
 def _has_loops_alone(schedule: MarkedSchedule) -> bool:

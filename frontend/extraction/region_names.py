@@ -185,7 +185,8 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     refuse_other_variables(tu, region)
     tu, outer, exchanged, anew = _begun(tu, region)
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
-    plain_items, lengths = with_loops_by_rows(exchanged.items, tu.reserved, outer) if by_rows else (exchanged.items, ())
+    through_rows = partial(with_loops_by_rows, reserved=tu.reserved, symbols=outer, function=region.function)
+    plain_items, lengths = through_rows(exchanged.items) if by_rows else (exchanged.items, ())
     plain_items, numbers = with_named_numbers(_plain_statements(tu, region, plain_items, outer), outer)
     unique = _named_once(tu, plain_items, outer)
     items, constants, tables = without_tables(unique.items, unique.declared, outer, tu.reserved | ISL_WORDS)
@@ -211,8 +212,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     items, picking = _with_plain_choices(tu, region, items, types, inside | told.keys())
     symbols, local_names = {**symbols, **picking}, local_names | picking.keys()
     plain_pointers = partial(_with_plain_pointers, tu, region, symbols)
-    before, items = items, plain_pointers(items)
-    items, sizes = hoist_sizes(distinct(items), symbols, inside, tu.reserved)
+    before, (items, sizes) = items, hoist_sizes(distinct(plain_pointers(items)), symbols, inside, tu.reserved)
     members = MemberHoister(items, symbols, tu.structs, inside, tu.reserved, partial(_valid, tu, region, outer))
     found = hoist_pointers(members)
     _take_rows(tu, symbols, found)
@@ -264,8 +264,7 @@ def _normal(
     items, anew = normalized(tu, with_stage_copies(region, outer), outer)
     if not region.exchanging or region.pragmas.used or not (region.marked or len(region.items) == 1):
         return ExchangedPointers(items), anew
-    names = tu.reserved | ISL_WORDS
-    before, defined = straight_before(tu, region), tu.defined_functions
+    before, defined, names = straight_before(tu, region), tu.defined_functions, tu.reserved | ISL_WORDS
     around = Surroundings(outer, tu.structs, before, defined, read_after, names, tu.long_type, tu.strict_aliasing)
     return with_exchanged_pointers(items, around), anew
 

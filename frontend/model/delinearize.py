@@ -158,13 +158,19 @@ def _with_products(subscript: Subscript, products: Mapping[str, Monomial]) -> Su
 
 def longer_than_rows(shape: Shape, subscripts: Sequence[Subscript]) -> bool:
     """Whether some subscripts stay in one row, and ask more of its length than those that go from row to row: ``C[i]``
-    with i < n_m beside ``C[i * m + j]`` is more likely to run over all rows than to end in the first.
+    with i < n_m beside ``C[i * m + j]`` is more likely to run over all rows than to end in the first; so it is with
+    rows of rows, as pixels of channels are.
     """
     parts = {one: parts_of(one, shape) for one in subscripts}
+    return any(_asks_more(shape, subscripts, parts, level) for level in range(shape.rank - 1))
+
+
+def _asks_more(
+    shape: Shape, subscripts: Sequence[Subscript], parts: Mapping[Subscript, Parts | None], level: int
+) -> bool:
+    """The same of the rows of one dimension."""
     moving = [
-        one
-        for one in subscripts
-        if (part := parts[one]) is not None and any(_involves(row, one.iterators) for row in part.values[-2:-1])
+        one for one in subscripts if (part := parts[one]) is not None and _involves(part.values[level], one.iterators)
     ]
     if not moving or len(moving) == len(subscripts):
         return False

@@ -1,7 +1,9 @@
 """Loops through all of an array whose rows other loops go through: ``for (int i = 0; i < h * w; i++) a[i] = 0;`` beside
 ``b[y * w + x] = a[y * w + x]`` is a loop through the rows, and one through each of them.
 
-The iterations are the same ones in the same order as long as a row has no negative length.
+The iterations are the same ones in the same order as long as a row has no negative length. Pixels of several channels,
+``a[(y * w + x) * c + k]`` beside ``a[i * c + k]``, have such rows, too; and a variable may hold how many there are,
+``int size = h * w;`` in front of the region.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Any
 
 from scopt import ir
 from scopt.frontend.normalize.element_loops import counting
+from scopt.frontend.normalize.outer_products import OuterVariables
 from scopt.frontend.normalize.tree_rewriting import substituted
 from scopt.frontend.syntax.symbols import Symbol, ctype_of
 from scopt.ir.effects import effects
@@ -26,22 +29,24 @@ _RANK, _LEAST_ROW = 2, 16
 
 
 def with_loops_by_rows(
-    items: Iterable[Any], reserved: Collection[str], symbols: Mapping[str, Symbol]
+    items: Iterable[Any], reserved: Collection[str], symbols: Mapping[str, Symbol], function: Any
 ) -> tuple[tuple[Any, ...], tuple[tuple[str, int], ...]]:
     """The statements of a region in that form, and the lengths of rows, with what they have to be at least: none may be
-    negative. reserved: names that new iterators must not have; symbols: what names mean around the region."""
+    negative. reserved: names that new iterators must not have; symbols: what names mean around the region, in a
+    function."""
     items = tuple(items)
     nodes = list(walk(*items))
-    declared = {node.name for node in nodes if isinstance(node, ir.Decl)}
+    declared = frozenset(node.name for node in nodes if isinstance(node, ir.Decl))
     around = {name: symbol for name, symbol in symbols.items() if name not in declared}
+    outer = OuterVariables(function, symbols, declared)
     changed_names = effects(*items).changed
-    lengths = _lengths(items, declared | changed_names)
-    taken = {*reserved, *(node.name for node in nodes if isinstance(node, (ir.Decl, ir.ID)))}
+    lengths = _lengths(items, changed_names | declared)
+    taken = {*reserved, *declared, *(node.name for node in nodes if isinstance(node, ir.ID))}
     numbers = count(1)
     required: dict[str, int] = {}
 
     def change(node: Any) -> Any:
-        found = _head(node, around)
+        found = _head(node, around, outer)
         if found is None or any(isinstance(one, _LEAVING) for one in walk(node.stmt)):
             return node
         name, spelling, factors = found
@@ -101,7 +106,7 @@ def _multiplied(node: Any) -> list[Any]:
     return [node]
 
 
-def _head(node: Any, symbols: Mapping[str, Symbol]) -> tuple[str, str, list[Any]] | None:
+def _head(node: Any, symbols: Mapping[str, Symbol], outer: OuterVariables) -> tuple[str, str, list[Any]] | None:
     """The iterator of a loop from zero, its type, and the factors of what it ends at, if these are several."""
     match node:
         case ir.For(
@@ -109,7 +114,8 @@ def _head(node: Any, symbols: Mapping[str, Symbol]) -> tuple[str, str, list[Any]
             cond=ir.BinaryOp(op="<", left=ir.ID(name=tested), right=end),
             next=ir.UnaryOp(op="++" | "p++", expr=ir.ID(name=stepped)),
         ) if name == tested == stepped and isinstance(kind, ir.IdentifierType) and list(kind.names) in _SIGNED:
-            factors = _factors(end, symbols)
+            whole = outer.product(end.name) if isinstance(end, ir.ID) else None
+            factors = _factors(end if whole is None else whole, symbols)
             return (name, " ".join(kind.names), factors) if factors is not None and len(factors) > 1 else None
     return None
 

@@ -21,6 +21,10 @@ from scopt.scheduler.decisions.band_costs import Instance, Work
 from scopt.scheduler.decisions.latencies import places_of, waiting
 from scopt.scheduler.decisions.leaf_facts import Grouping, Hidden
 
+# Of what loops of their own take by the model, what one loop may take in their place: what differs by less comes out
+# either way.
+_CLOSE = 1.1
+
 
 def hidden_vectors(
     scop: Scop, machine: Machine, node: isl.ScheduleNode, member: int, grouping: Grouping
@@ -44,7 +48,8 @@ def hidden_vectors(
     own = max(_busy(work, order, kept), waits)
     together = max(_busy(work, work.statements.keys(), kept), own)
     others = frozenset(work.statements) - order
-    return Hidden(others, together) if together <= own + work.vector(others, kept, member) else None
+    hides = together <= _CLOSE * (own + work.vector(others, kept, member))
+    return Hidden(others, together, max(waits - work.scalar(order, kept), 0.0)) if hides else None
 
 
 def _names(grouping: Grouping, chosen: Collection[bool]) -> set[str]:

@@ -12,10 +12,12 @@ from scopt.scheduler.locality.strides import Strides
 
 
 class Hidden(Struct, frozen=True):
-    """What a chain in an innermost loop hides: statements that could be vectors. cycles: of the whole loop."""
+    """What a chain in an innermost loop hides: statements that could be vectors. cycles: of the whole loop. waits: of
+    these, what the chain waits for itself, in whatever loop it stands."""
 
     statements: frozenset[str]
     cycles: float
+    waits: float = 0.0
 
 
 class Grouping(Struct, frozen=True, eq=False):

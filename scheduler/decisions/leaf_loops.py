@@ -66,6 +66,7 @@ class LeafLoops(Struct, frozen=True, eq=False):
         plan = self.plan
         if plan.hidden is not None:
             self.marks.hidden.update(plan.hidden.statements)
+            self.marks.waits.append(plan.hidden.waits)
         node = reordered(node, plan.order)
         width = len(plan.order)
         private: tuple[str, ...] = ()

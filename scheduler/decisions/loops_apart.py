@@ -9,7 +9,7 @@ import islpy as isl
 
 from scopt.poly.bands import Ordered
 from scopt.poly.pair_classes import Agreement
-from scopt.poly.restructure import distributable, topological, topological_inside, united
+from scopt.poly.restructure import distributable, kept_together, topological, topological_inside, united
 
 
 def loops_apart(
@@ -19,11 +19,13 @@ def loops_apart(
     inside: Agreement,
     inner: Callable[[isl.UnionMap], isl.UnionMap],
     is_free: Callable[[Agreement], bool],
+    gaining: bool,
 ) -> list[list[int]]:
     """Indices into the parts: groups in a legal order, each with a loop of its own.
 
     inside: what agrees in the loops around; inner: the pairs that do. is_free: whether a loop over what agrees carries
-    nothing, so that it may be a vector loop.
+    nothing, so that it may be a vector loop. gaining: what hands on private values has loops of its own only where all
+    of these gain.
     """
     order = topological_inside(parts, inside, dependences.must)
     if order is None:  # parts of statements
@@ -34,7 +36,8 @@ def loops_apart(
     whole = [list(range(len(parts)))]
     if is_free(inside):
         return whole
-    both_ways = (inner(ranges).reverse() for ranges in dependences.ranges.values())
+    names = list(dependences.ranges) if gaining else [*kept_together(parts, order, dependences, node)]
+    both_ways = (inner(dependences.ranges[name]).reverse() for name in names)
     order = topological(parts, reduce(isl.UnionMap.union, both_ways, inner(dependences.must)))
-    free = all(is_free(inside.within(united([parts[index] for index in indices]))) for indices in order)
+    free = not gaining or all(is_free(inside.within(united([parts[index] for index in indices]))) for indices in order)
     return order if free and distributable(parts, order, dependences, node) else whole

@@ -10,10 +10,12 @@ from scopt.ir.nest import LoopMark
 
 
 class Marks(Struct, frozen=True):
-    """found: by name. Grows as marks are inserted into one tree. hidden: see `MarkedSchedule`."""
+    """found: by name. Grows as marks are inserted into one tree. hidden: see `MarkedSchedule`; waits: cycles that the
+    chains which hide it wait, of one run of each."""
 
     found: dict[str, Mark] = field(default_factory=dict)
     hidden: set[str] = field(default_factory=set)
+    waits: list[float] = field(default_factory=list)
 
     def above(self, node: isl.ScheduleNode, mark: LoopMark) -> isl.ScheduleNode:
         """Put a mark above a node; returns the mark node."""

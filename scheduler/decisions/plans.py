@@ -227,13 +227,14 @@ class Planner(Struct, frozen=True, eq=False):
         names = (part.get_tuple_name() for some in parts for part in sets_of(some))
         return all(takes_vectors(self.scop, self.scop.statement(name)) for name in names)
 
-    def grouping(self, node: isl.ScheduleNode, vector: int, schedule: LinearSchedule | None = None) -> Grouping:
+    def grouping(
+        self, node: isl.ScheduleNode, vector: int, schedule: LinearSchedule | None = None, *, gaining: bool = True
+    ) -> Grouping:
         """The statement groups of an innermost loop over `vector`: distributed where legal. schedule: the node's, if it
-        is known."""
+        is known. gaining: see `loops_apart`."""
         parts = leaf_parts(node.child(0)) or [node.get_domain()]
         partial = node.band_get_partial_schedule()
         member = partial.get_at(vector)
-
         known: dict[int, tuple[isl.UnionMap, isl.UnionMap]] = {}  # by `id` of pairs, which it keeps
 
         def inner(pairs: isl.UnionMap) -> isl.UnionMap:
@@ -248,8 +249,9 @@ class Planner(Struct, frozen=True, eq=False):
 
         outer = [partial.get_at(k) for k in range(node.band_n_member()) if k != vector]
         inside = agreeing_at(node, self.dependences, outer)
+
         order = loops_apart(
-            self.dependences, node, parts, inside, inner, lambda some: self.carried(some, member) is not None
+            self.dependences, node, parts, inside, inner, lambda some: self.carried(some, member) is not None, gaining
         )
         lines = self.lines(node, vector, schedule or linear_schedule(self.scop, node))
 
@@ -288,7 +290,10 @@ class Planner(Struct, frozen=True, eq=False):
 
     def in_chains(self, node: isl.ScheduleNode, vector: int, grouping: Grouping) -> Grouping:
         """The groups, as no vector loops where a chain among them hides what could be."""
-        hidden = hidden_vectors(self.scop, self.options.machine, node, vector, grouping)
+        apart = grouping
+        if len(grouping.groups) == 1 and not (any(grouping.free) or any(grouping.ahead)):
+            apart = self.grouping(node, vector, gaining=False)  # as a schedule might have it
+        hidden = hidden_vectors(self.scop, self.options.machine, node, vector, apart)
         return replace(grouping.bound, hidden=hidden) if hidden is not None else grouping
 
     def lines(self, node: isl.ScheduleNode, vector: int, schedule: LinearSchedule) -> dict[str, frozenset[str]]:

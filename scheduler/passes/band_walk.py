@@ -57,11 +57,10 @@ def decided(schedule: MarkedSchedule, setting: Setting) -> MarkedSchedule:
     node = walk.visit(schedule.tree.get_root(), parallel_above=not setting.options.parallel)
     choices = (*schedule.choices, *walk.choices)
     strips = sum(one.cycles for one in schedule.choices if one.mechanism != IN_ORDER)
-    cycles, hidden = sum(walk.cycles) + strips, frozenset(walk.marks.hidden)
+    cycles, hidden, waits = sum(walk.cycles) + strips, frozenset(walk.marks.hidden), sum(walk.waits)
     tested = reduce(isl.Set.intersect, walk.tested) if walk.tested else None
-    return MarkedSchedule(
-        node.get_schedule(), dict(walk.marks.found), tuple(walk.shapes), choices, cycles, hidden, tested
-    )
+    marks, shapes = dict(walk.marks.found), tuple(walk.shapes)
+    return MarkedSchedule(node.get_schedule(), marks, shapes, choices, cycles, hidden, waits, tested)
 
 
 def entering(band: Band, claim: Claim) -> float:
@@ -75,10 +74,11 @@ def entering(band: Band, claim: Claim) -> float:
 
 
 class _Walk(Struct, frozen=True, eq=False):
-    """marks: what the inserted mark nodes mean. shapes: of tiles. tested: parameters that parts are for. choices:
-    made so far. around: how often each of the loops around runs what is inside; cycles: of bands that are done, in all
-    their runs. What bands inside of others fetch from memory is that of the outermost one: the last cache keeps lines
-    between runs. unrolled: by loops around, the lanes of vectors that compilers make of what stands inside."""
+    """marks: what the inserted mark nodes mean. shapes: of tiles. tested: parameters that parts are for. choices: made
+    so far. around: how often each of the loops around runs what is inside; cycles: of bands that are done, in all their
+    runs; waits: of these, what chains wait that hide what could be vectors. What bands inside of others fetch from
+    memory is that of the outermost one: the last cache keeps lines between runs. unrolled: by loops around, the lanes
+    of vectors that compilers make of what stands inside."""
 
     setting: Setting
     marks: Marks
@@ -87,6 +87,7 @@ class _Walk(Struct, frozen=True, eq=False):
     choices: list[BandChoice] = field(default_factory=list)
     around: list[float] = field(default_factory=list)
     cycles: list[float] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
     unrolled: list[int] = field(default_factory=list)
 
     def visit(self, node: isl.ScheduleNode, parallel_above: bool) -> isl.ScheduleNode:
@@ -118,8 +119,11 @@ class _Walk(Struct, frozen=True, eq=False):
             alone = claim.mechanism == PlainLoops.name and not claim.vectors
             lanes = max(self.unrolled, default=1) if alone else 1
             self.cycles.append(runs * (whole / lanes + entering(band, claim)))
-            return claim.make(self, band.node)
-        start = len(self.cycles)
+            made, waits = claim.make(self, band.node), runs * sum(self.marks.waits)
+            self.marks.waits.clear()
+            self.waits.append(waits)
+            return made
+        start, first = len(self.cycles), len(self.waits)
         below = {
             str(part.get_tuple_name()) for one in inner_bands(band.node.child(0)) for part in sets_of(one.get_domain())
         }
@@ -129,7 +133,8 @@ class _Walk(Struct, frozen=True, eq=False):
         made = claim.make(self, band.node)
         self.around.pop()
         self.unrolled.pop()
-        inside, shared = sum(self.cycles[start:]), claim.parallel is not None and not band.parallel_above
+        inside = one_thread = sum(self.cycles[start:])
+        shared = claim.parallel is not None and not band.parallel_above
         if not self.around:
             memory = work.streamed(range(band.width))
             self.cycles[start:] = [work.parallel(inside, memory, 1) if shared else work.alone(inside, memory)]
@@ -137,6 +142,8 @@ class _Walk(Struct, frozen=True, eq=False):
             # alone where that is no slower, as is tested when the program runs
             inside = min(inside, inside / machine.cores + runs * machine.fork_nanoseconds * machine.gigahertz)
             self.cycles[start:] = [inside]
+        if shared and one_thread:
+            self.waits[first:] = [sum(self.waits[first:]) * sum(self.cycles[start:]) / one_thread]
         return made
 
     def is_strip(self, node: isl.ScheduleNode) -> bool:

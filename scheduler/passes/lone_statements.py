@@ -116,8 +116,10 @@ def _divided(scop: Scop, dependences: Ordered, node: isl.ScheduleNode, alone: li
 
 
 def _running_once(node: isl.ScheduleNode, every: list[isl.Set]) -> list[isl.Set]:
-    """The statements that run in one iteration of a band, each time that the loops around come to it."""
-    return [one for one, found in zip(every, _iterations(node, every), strict=True) if found.is_single_valued()]
+    """The statements that run in one iteration of a band, each time that the loops around come to it. Quotients that
+    conditions needed in between would take seconds (`coalesce`)."""
+    found = zip(every, _iterations(node, every), strict=True)
+    return [one for one, iterations in found if iterations.coalesce().is_single_valued()]
 
 
 def _iterations(node: isl.ScheduleNode, every: list[isl.Set]) -> Iterator[isl.UnionMap]:

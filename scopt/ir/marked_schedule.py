@@ -234,8 +234,9 @@ class MarkedSchedule(Struct, frozen=True, eq=False):
     """A schedule tree with marks. marks: by the names of the mark nodes, which say nothing by themselves.
     shapes: of the tiles of wavefronts, where they are not the bands' members. choices: what has become of the bands.
     cycles: of it all by the machine model; None if nobody has asked. hidden: statements that could run in vectors, and
-    take no time as they are, since a chain in their loop waits meanwhile. tested: the parameters that it is for, which
-    the program tests; None: all.
+    take no time as they are, since a chain in their loop waits meanwhile. waits: of the cycles, what such chains wait,
+    which those of chains in loops of their own don't say. tested: the parameters that it is for, which the program
+    tests; None: all.
     """
 
     tree: isl.Schedule
@@ -244,6 +245,7 @@ class MarkedSchedule(Struct, frozen=True, eq=False):
     choices: tuple[BandChoice, ...] = ()
     cycles: float | None = None
     hidden: frozenset[str] = frozenset()
+    waits: float = 0.0
     tested: isl.Set | None = None
 
     def mark(self, node: isl.ScheduleNode) -> Mark:

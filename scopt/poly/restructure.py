@@ -95,7 +95,14 @@ def topological_inside(parts: Sequence[isl.UnionSet], inside: Agreement, pairs: 
 def distributable(
     parts: Sequence[isl.UnionSet], groups: Sequence[Sequence[int]], dependences: Ordered, node: isl.ScheduleNode
 ) -> bool:
-    """Whether the cells of private arrays allow one loop a group.
+    """Whether the cells of private arrays allow one loop a group."""
+    return next(kept_together(parts, groups, dependences, node), None) is None
+
+
+def kept_together(
+    parts: Sequence[isl.UnionSet], groups: Sequence[Sequence[int]], dependences: Ordered, node: isl.ScheduleNode
+) -> Iterator[str]:
+    """The private arrays whose cells don't allow one loop a group.
 
     Where a live range leads from one group to another, all uses of its cells have to stay in their order: no pair from
     a later group to an earlier one, or the first loop would overwrite what the second one needs.
@@ -115,8 +122,7 @@ def distributable(
         if _crossing(parts, place, groups_of, inside, node, ranges) and any(
             source > sink for source, sink in _crossing(parts, place, groups_of, inside, node, dependences.reuse[name])
         ):
-            return False
-    return True
+            yield name
 
 
 def _crossing(

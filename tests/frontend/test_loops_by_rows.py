@@ -58,6 +58,50 @@ def test_products_that_arent_those_of_the_numbers_stay(run_c: Callable[..., str]
     assert run_c(text, "-O1", name="after") == run_c(CONVERTED, "-O1", name="b")
 
 
+PIXELS = """#include <stdio.h>
+void scale(int h, int w, int c, const float *restrict in, float *restrict mid, float *restrict out, const float *gain) {
+#pragma scop
+  for (int y = 1; y < h - 1; y++)
+    for (int x = 1; x < w - 1; x++)
+      for (int k = 0; k < c; k++)
+        mid[(y * w + x) * c + k] = in[((y - 1) * w + x) * c + k] + in[(y * w + x - 1) * c + k];
+  for (int p = 0; p < h * w; p++)
+    for (int k = 0; k < c; k++)
+      out[p * c + k] = mid[p * c + k] * gain[k] / (h * w);
+#pragma endscop
+}
+void energy(int nz, int ny, int nx, const double *restrict p, double *restrict ex, double *restrict e) {
+  const int size = nx * ny * nz;
+#pragma scop
+  for (int z = 1; z < nz - 1; z++)
+    for (int y = 1; y < ny - 1; y++)
+      for (int x = 1; x < nx - 1; x++)
+        ex[(z * ny + y) * nx + x] = p[(z * ny + y) * nx + x + 1] - p[((z - 1) * ny + y) * nx + x];
+  for (int i = 0; i < size; i++)
+    e[i] += ex[i] * ex[i];
+#pragma endscop
+}
+int main(void) {
+  static float in[3000], mid[3000], out[3000], gain[4] = {1, 2, 0.5f, 3};
+  static double p[3000], ex[3000], e[3000];
+  for (int i = 0; i < 3000; i++) in[i] = p[i] = (i * 7 % 31) * 0.3f;
+  for (int h = -2; h < 16; h += 6)
+    for (int w = -1; w < 20; w += 5)
+      for (int c = 0; c < 5; c += 2) scale(h, w, c, in, mid, out, gain), energy(c, h, w, p, ex, e);
+  for (int i = 0; i < 3000; i++) printf("%a %a %a ", out[i], mid[i], e[i]);
+  return 0;
+}
+"""
+
+
+def test_rows_of_records_and_sizes_in_variables(run_c: Callable[..., str]) -> None:
+    result = optimize(PIXELS, Options(eager=True))
+    text = result.text.decode()
+    told = [remark.message for remark in result.remarks if remark.id == "assume.values"]
+    assert sorted(one.rpartition(": ")[2] for one in told) == ["ny >= 0 and nx >= 16", "w >= 0"]
+    assert run_c(text, "-O1", "-ffp-contract=off", name="after") == run_c(PIXELS, "-O1", "-ffp-contract=off", name="b")
+
+
 CHANNELS = """#include <stdio.h>
 static void halve(int h, int w, int ch, const signed char *in, signed char *mid, signed char *out) {
   for (int y = 0; y < h; y++)

@@ -29,6 +29,14 @@ SERIES = """double v = 0; for (j = 0; j < n; j++) {
   v += z[j]; }
 y[0] = v;"""
 
+# A chain along rows that take turns, beside what could be vectors but for private values that are handed on.
+TURNS = """double q[2][100], u[2][100]; for (j = 0; j < n; j++) { q[0][j] = 0; u[0][j] = x[j]; }
+for (i = 1; i < n; i++) { int cur = i & 1, old = cur ^ 1; q[cur][0] = u[cur][0] = y[i]; for (j = 1; j < n; j++) {
+  double in = A[i][j] * 0.5 + q[old][j - 1] * 0.25;
+  u[cur][j] = u[old][j] * x[j] + in;
+  q[cur][j] = u[cur][j - 1] * 0.5 + q[cur][j - 1] * 0.75; } }
+for (j = 0; j < n; j++) z[j] = q[(n - 1) & 1][j];"""
+
 
 def text(body: str, *, reassociate: bool = False) -> str:
     return optimize(source_of(body, PARAMS), Options(reassociate=reassociate)).text.decode()
@@ -40,6 +48,10 @@ def test_what_a_sum_hides_stays_beside_it(body: str) -> None:
     assert "omp simd" not in found
     assert "omp parallel" not in found
     assert found.count("for (long j = ") == 1
+
+
+def test_private_values_may_be_handed_on_beside_a_chain() -> None:
+    assert "simd private(in)" not in text(TURNS)
 
 
 def test_what_takes_longer_has_vectors() -> None:
@@ -67,7 +79,9 @@ int main(void) {
 """
 
 
-@pytest.mark.parametrize("body", [STEP, ENERGY, DEVIATIONS, SERIES], ids=["step", "energy", "deviations", "series"])
+@pytest.mark.parametrize(
+    "body", [STEP, ENERGY, DEVIATIONS, SERIES, TURNS], ids=["step", "energy", "deviations", "series", "turns"]
+)
 def test_results_are_the_same(body: str, run_c: Callable[..., str]) -> None:
     before = run_c(source_of(body, PARAMS).decode() + MAIN, "-O1", "-ffp-contract=off", "-w", name="before")
     after = without_thresholds(text(body)) + MAIN
