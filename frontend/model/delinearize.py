@@ -156,19 +156,32 @@ def _with_products(subscript: Subscript, products: Mapping[str, Monomial]) -> Su
     return replace(subscript, terms=terms, atoms=atoms)
 
 
-def longer_than_rows(shape: Shape, subscripts: Sequence[Subscript]) -> bool:
+def longer_than_rows(shape: Shape, subscripts: Sequence[Subscript], *, planes: bool = False) -> bool:
     """Whether some subscripts stay in one row, and ask more of its length than those that go from row to row: ``C[i]``
     with i < n_m beside ``C[i * m + j]`` is more likely to run over all rows than to end in the first.
+
+    planes: rows of rows, and so on, are asked about too: ``C[i * k + j]`` beside ``C[(i * m + j) * k + l]``.
     """
-    parts = {one: parts_of(one, shape) for one in subscripts}
+    parts = [parts_of(one, shape) for one in subscripts]
+    both = all_hold(subscripts, partial(parts_of, shape=shape))
+    return any(
+        _longer_than_rows(shape, subscripts, parts, both, level)
+        for level in range(0 if planes else max(0, shape.rank - 2), shape.rank - 1)
+    )
+
+
+def _longer_than_rows(
+    shape: Shape, subscripts: Sequence[Subscript], parts: Sequence[Parts | None], both: isl.Set | None, level: int
+) -> bool:
+    """The same of the rows of one dimension. both: where all subscripts fit."""
     moving = [
         one
-        for one in subscripts
-        if (part := parts[one]) is not None and any(_involves(row, one.iterators) for row in part.values[-2:-1])
+        for one, part in zip(subscripts, parts, strict=True)
+        if part is not None and _involves(part.values[level], one.iterators)
     ]
     if not moving or len(moving) == len(subscripts):
         return False
-    rows, both = all_hold(moving, partial(parts_of, shape=shape)), all_hold(subscripts, partial(parts_of, shape=shape))
+    rows = all_hold(moving, partial(parts_of, shape=shape))
     return rows is not None and both is not None and not rows.intersect(executed_by(subscripts)).is_subset(both)
 
 
