@@ -143,9 +143,10 @@ def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, RowShape], isl.Set]:
         if found is not None and name not in written and longer_than_rows(found[0], read):
             continue  # no dependence asks which element is read: better than a test that is likely to fail
         if found is not None and _leaves_choice(holds.intersect(found[1]), executed_by(read)):
-            never = several or _is_never_so(walk, found[1])
+            too_long = _is_never_so(walk, found[1])
+            never = several or too_long
             asked = never or (name not in written and not _is_so_for_any_size(found[1]))
-            if asked and longer_than_rows(found[0], read):
+            if asked and longer_than_rows(found[0], read, planes=too_long):
                 if not never:
                     continue
                 message = f"some loops go through the rows of '{name}', others through all of it"

@@ -14,7 +14,7 @@ looking things up, take as long for each element whatever the vector is; records
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -82,7 +82,10 @@ class _Asking(Struct, frozen=True, eq=False):
         statements = [self.scop.statement(call.statement) for call in calls(loop.body)]
         floats = any(self.scop.arrays[access.array].type.floating for one in statements for access in one.accesses)
         nodes = [node for one in statements for node in walk(one.body)]
-        return any(_looks_up(node) or (floats and _divides(node)) for node in nodes)
+        assigned = [node.lvalue for node in nodes if isinstance(node, ir.Assignment)]
+        given = {one.name for one in assigned if isinstance(one, ir.ID)}
+        given |= {node.name for node in nodes if isinstance(node, ir.Decl) and node.init is not None}
+        return any(_looks_up(node, given) or (floats and _divides(node)) for node in nodes)
 
     def narrowest(self, loop: For) -> int:
         """Bits of the narrowest cells; of a whole vector where there are others than numbers of up to 64 bits."""
@@ -119,10 +122,11 @@ def _is_number(ctype: CType) -> bool:
     return (ctype.integer or ctype.floating) and _BYTE <= ctype.bits <= _WORD
 
 
-def _looks_up(node: ir.Node) -> bool:
-    """Whether a reference's subscript reads, or chooses."""
+def _looks_up(node: ir.Node, given: Collection[str]) -> bool:
+    """Whether a reference's subscript reads, or chooses, or names a variable that an iteration gives a value."""
     return isinstance(node, ir.ArrayRef) and any(
-        isinstance(one, ir.ArrayRef | ir.TernaryOp) for one in walk(node.subscript)
+        isinstance(one, ir.ArrayRef | ir.TernaryOp) or (isinstance(one, ir.ID) and one.name in given)
+        for one in walk(node.subscript)
     )
 
 

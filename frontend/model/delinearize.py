@@ -156,13 +156,16 @@ def _with_products(subscript: Subscript, products: Mapping[str, Monomial]) -> Su
     return replace(subscript, terms=terms, atoms=atoms)
 
 
-def longer_than_rows(shape: Shape, subscripts: Sequence[Subscript]) -> bool:
+def longer_than_rows(shape: Shape, subscripts: Sequence[Subscript], *, planes: bool = False) -> bool:
     """Whether some subscripts stay in one row, and ask more of its length than those that go from row to row: ``C[i]``
-    with i < n_m beside ``C[i * m + j]`` is more likely to run over all rows than to end in the first; so it is with
-    rows of rows, as pixels of channels are.
+    with i < n_m beside ``C[i * m + j]`` is more likely to run over all rows than to end in the first.
+
+    planes: rows of rows, and so on, as pixels of channels, are asked about too: ``C[i * k + j]`` beside
+    ``C[(i * m + j) * k + l]``.
     """
     parts = {one: parts_of(one, shape) for one in subscripts}
-    return any(_asks_more(shape, subscripts, parts, level) for level in range(shape.rank - 1))
+    levels = range(0 if planes else max(0, shape.rank - 2), shape.rank - 1)
+    return any(_asks_more(shape, subscripts, parts, level) for level in levels)
 
 
 def _asks_more(

@@ -55,6 +55,26 @@ def test_others(body: str) -> None:
     assert "simdlen" not in printed(body)
 
 
+MEDIA = """struct medium { double ca, cb, kp; };
+void sweep(int n, const unsigned char *mat, const struct medium med[4], double *e, double *j, const double *h) {
+#pragma scop
+  for (int i = 1; i < n; i++) {
+    const struct medium *m = &med[mat[i]];
+    double old = e[i];
+    e[i] = m->ca * old + m->cb * (h[i] - h[i - 1] - j[i]);
+    j[i] = m->kp * j[i] + m->cb * (e[i] + old);
+  }
+#pragma endscop
+}
+"""
+
+
+def test_places_that_variables_hold_are_looked_up() -> None:
+    text = optimize(MEDIA, Options()).text.decode()
+    assert "omp simd" in text
+    assert "simdlen" not in text
+
+
 @pytest.mark.parametrize("directive", ["omp simd", "omp simd private(s)", "omp parallel for simd if(parallel: n > 9)"])
 def test_both_lines_are_one_directive(directive: str) -> None:
     lines = for_both(directive, 16)

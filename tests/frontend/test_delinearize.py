@@ -196,6 +196,18 @@ def test_rows_are_not_as_long_as_many_of_them(filled: str) -> None:
     assert scop(one_row + "for (int k = 0; k < m; k++) a[k] = 0;").arrays["a"].flat
 
 
+def test_planes_are_not_as_many_as_several_of_them_have() -> None:
+    """Loops through all planes at once go through them one by one, as the others do: no guard that never holds."""
+    all_planes = "for (int k = 0; k < n * m; k++) for (int j = 0; j < n; j++) a[((long)k * n + j) * m] = 0;"
+    inner = "for (int j = 0; j < n; j++) for (int c = 0; c < m; c++)"
+    one_by_one = f"for (int i = 0; i < n; i++) for (int p = 0; p < m; p++) {inner} b[i] += "
+    made = scop(f"{all_planes} {one_by_one} a[(((long)i * m + p) * n + j) * m + c];")
+    assert made.arrays["a"].rank == 4
+    first = isl.Map("[n, m] -> { S0[i, p, j] -> a[i, p, j, 0] : 0 <= i < n and 0 <= p < m and 0 <= j < n }")
+    assert cells(made).is_equal(first)
+    assert isl.Set("[n, m] -> { : 1 <= n <= 1000 and 1 <= m <= 1000 }").is_subset(guard(made))
+
+
 def test_a_product_that_wraps_around_is_no_length_of_rows() -> None:
     body = "for (int i = 0; i < n; i++) for (unsigned j = 0; j < u * m; j++) a[(unsigned long)i * u * m + j] = 0;"
     assert scop(body).arrays["a"].rank == 1

@@ -102,6 +102,37 @@ def test_rows_of_records_and_sizes_in_variables(run_c: Callable[..., str]) -> No
     assert run_c(text, "-O1", "-ffp-contract=off", name="after") == run_c(PIXELS, "-O1", "-ffp-contract=off", name="b")
 
 
+PLANES = """#include <stdio.h>
+static double v[5000], c[100], s;
+void fold(int o, int n) {
+#pragma scop
+  for (int k = 0; k < o * n; k++)
+    for (int j = 0; j < o; j++)
+      for (int b = 0; b < n; b++) v[((long)k * o + j) * n + b] = c[j] * b + k;
+  for (int i = 0; i < o; i++)
+    for (int a = 0; a < n; a++)
+      for (int j = 0; j < o; j++)
+        for (int b = 0; b < n; b++)
+          s += v[(((long)i * n + a) * o + j) * n + b] * (2 - v[(((long)i * n + b) * o + j) * n + a]);
+#pragma endscop
+}
+int main(void) {
+  for (int i = 0; i < 100; i++) c[i] = (i * 7 % 31) * 0.3;
+  for (int o = -1; o < 9; o += 2)
+    for (int n = 0; n < 9; n += 3) fold(o, n), printf("%a ", s);
+  for (int i = 0; i < 5000; i++) printf("%a ", v[i]);
+  return 0;
+}
+"""
+
+
+def test_loops_through_all_planes_go_through_them_one_by_one(run_c: Callable[..., str]) -> None:
+    text = optimize(PLANES, Options(eager=True)).text.decode()
+    assert "row_1" in text
+    assert "o_n" not in text
+    assert run_c(text, "-O1", "-ffp-contract=off", name="after") == run_c(PLANES, "-O1", "-ffp-contract=off", name="b")
+
+
 CHANNELS = """#include <stdio.h>
 static void halve(int h, int w, int ch, const signed char *in, signed char *mid, signed char *out) {
   for (int y = 0; y < h; y++)
