@@ -16,6 +16,7 @@ from scopt import ir
 from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.loop_work import is_tile_loop
 from scopt.astgen.gained import calls_with_loops
+from scopt.astgen.library_loops import is_library_loop
 from scopt.astgen.one_thread import SHARED_INSIDE
 from scopt.astgen.passes.masking import has_masks
 from scopt.astgen.passes.reads_ahead import reads_ahead
@@ -41,7 +42,8 @@ def gains_too_little(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machine
     """Whether loops that gain something have a small share of the work, with sizes as arrays and macros tell them.
 
     Where nothing is known of how often loops run that gain nothing, they are taken to run seldom if they are what they
-    were, often if they are others now.
+    were, often if they are others now. Where none gains anything, that is another question, unless there are some that
+    compilers call a function for.
     """
     calls = list(calls_with_loops(nest.body, ()))
     known = {statement.name for statement in scop.statements}
@@ -50,7 +52,7 @@ def gains_too_little(scop: Scop, marked: MarkedSchedule, nest: LoopNest, machine
         return False  # what is made of statements is for something
     gaining = _gaining(scop, nest)
     if not gaining:
-        return False  # another question
+        return any(_is_cleared(scop, call) and any(_gains(one, call) for one in path) for path, call in calls)
     often = {call.statement for path, call in calls if not _is_as_it_was(path, call)} | gaining
     work = {one.name: _work(scop, one, machine, often=one.name in often) for one in scop.statements}
     return sum(work[name] for name in gaining & known) < LEAST_SHARE * sum(work.values())
@@ -94,12 +96,26 @@ def _depth(node: ir.Node) -> int:
 
 def _gaining(scop: Scop, nest: LoopNest) -> set[str]:
     """The statements in loops that gain something."""
-    found = {call.statement for path, call in calls_with_loops(nest.body, ()) if any(_gains(one, call) for one in path)}
+    found = {
+        call.statement
+        for path, call in calls_with_loops(nest.body, ())
+        if any(_gains(one, call) for one in path) and (_is_shared(path) or not _is_cleared(scop, call))
+    }
     for item in nest.body.items:
         part = LoopNest(Block((item,)))
         if has_searches(scop, part) or has_masks(scop, part) or reads_ahead(scop, part):
             found |= {call.statement for _, call in calls_with_loops(part.body, ())}
     return found | {one.name for one in scop.statements if kept_inside(scop, one)}
+
+
+def _is_shared(path: tuple[For, ...]) -> bool:
+    return any(one.mark.parallel for one in path)
+
+
+def _is_cleared(scop: Scop, call: Call) -> bool:
+    """Whether an instance is one of a loop that compilers call a function for."""
+    statement = next((one for one in scop.statements if one.name == call.statement), None)
+    return statement is not None and is_library_loop(scop, statement)
 
 
 def _gains(loop: For, call: Call) -> bool:
@@ -126,10 +142,27 @@ def _work(scop: Scop, statement: Statement, machine: Machine, *, often: bool) ->
     )
 
 
+def _followed(scop: Scop, statement: Statement) -> set[str]:
+    """The names that a statement uses, and those that what gives its variables their values does: such a statement has
+    to do with the iterators of that."""
+    found, fresh = set[str](), [statement]
+    seen = {statement.name}
+    while fresh:
+        one = fresh.pop()
+        found |= set(used_names(one.body))
+        read = {access.array for access in one.accesses if access.kind != "write"}
+        variables = {name for name in read if not scop.arrays[name].rank and scop.arrays[name].private}
+        for other in scop.statements:
+            if other.name not in seen and any(own.is_write and own.array in variables for own in other.accesses):
+                seen.add(other.name)
+                fresh.append(other)
+    return found
+
+
 def _extents(scop: Scop, statement: Statement) -> Iterator[tuple[int, bool, bool]]:
     """How many values each iterator takes at most where those of the loops around it stay, many where that isn't known.
     Each with whether the statement has nothing to do with the iterator, and whether the number is known."""
-    domain, used = statement.domain, set(used_names(statement.body))
+    domain, used = statement.domain, _followed(scop, statement)
     for parameter in scop.parameters:
         position = domain.find_dim_by_name(PARAM, parameter.name)
         if position >= 0 and parameter.estimate is not None:

@@ -50,3 +50,15 @@ def test_a_search_beside_a_deep_nest_in_order() -> None:
     made = result(marked(CHAINED, search))
     assert "region.no-gain" in ids(made)
     assert "region.transformed" not in ids(made)
+
+
+def test_what_compilers_call_a_function_for_gains_nothing_beside_chains_over_places_from_data() -> None:
+    groups = """for (int i = 0; i < n; i++) {
+  int k = (int)b[0][i];
+  double d = b[1][i] * 3;
+  r[k] += d;
+  r[k + 1] += d * d; }"""
+    cleared = "for (int i = 0; i < 1000; i++) a[0][i] = 0;"
+    made = result(marked(groups, cleared))
+    assert "region.no-gain" in ids(made)
+    assert "region.transformed" not in ids(made)

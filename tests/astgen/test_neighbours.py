@@ -23,7 +23,8 @@ PARAMS = (
 def _limits(*loops: str, params: str = PARAMS) -> list[int]:
     """What the loops of threads ask for, of a time loop around some nests."""
     text = optimize(
-        source_of("for (int t = 0; t < steps; t++) {" + " ".join(loops) + "}", params), Options(scheduler="identity")
+        source_of("for (int t = 0; t < steps; t++) {" + " ".join(loops) + "}", params),
+        Options(scheduler="identity", tile=False),
     )
     return [int(limit) for limit in re.findall(r"\(double\)n \* m > (\d+)", text.text.decode())]
 
