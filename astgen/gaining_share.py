@@ -77,9 +77,12 @@ def gains_by_threads_alone(scop: Scop, marked: MarkedSchedule, nest: LoopNest, m
 def leaves_the_deepest(scop: Scop, marked: MarkedSchedule, nest: LoopNest) -> bool:
     """Whether there are loops, in statements that are executed as a whole, that gain nothing, and are deeper than all
     that gain something: those take most of the time."""
-    if marked.strips or marked.tilings or marked.packed:
+    if marked.tilings or marked.packed:
         return False
-    gaining = _gaining(scop, nest)
+    known = {one.name for one in scop.statements}
+    own = (item for item in nest.body.items if {call.statement for call in calls(Block((item,)))} <= known)
+    gaining = _gaining(scop, LoopNest(Block(tuple(own))))
+    gaining |= {name for one in marked.strips.values() for name in one.statements}
     whole = [len(one.iterators) + _depth(one.body) for one in scop.statements if one.name not in gaining]
     return max(whole, default=0) > max(
         (len(one.iterators) for one in scop.statements if one.name in gaining), default=0

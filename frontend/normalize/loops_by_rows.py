@@ -8,8 +8,9 @@ The iterations are the same ones in the same order as long as a row has no negat
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
+from math import inf
 from typing import Any
 
 from scopt import ir
@@ -40,7 +41,8 @@ def with_loops_by_rows(
     around = {name: symbol for name, symbol in symbols.items() if name not in declared}
     outer = OuterVariables(function, symbols, declared)
     changed_names = effects(*items).changed
-    lengths = _lengths(items, changed_names | declared)
+    moving = changed_names | declared
+    lengths, _ = _depths(items, moving)
     taken = {*reserved, *declared, *(node.name for node in nodes if isinstance(node, ir.ID))}
     numbers = count(1)
     required: dict[str, int] = {}
@@ -53,7 +55,9 @@ def with_loops_by_rows(
         known = [k for k, factor in enumerate(factors) if isinstance(factor, ir.ID) and factor.name in lengths]
         if not known or name in effects(node.stmt).changed:
             return node
-        inner = min(known, key=lambda k: lengths[factors[k].name])
+        # Of numbers that are multiplied by the lengths of other rows already, those are the rows around.
+        depth = max(_depths([node.stmt], moving)[1].get(name, [0]))
+        inner = min(known, key=lambda k: _rank(lengths[factors[k].name], depth))
         length = factors[inner]
         names = {one.name for factor in factors for one in walk(factor) if isinstance(one, ir.ID)}
         if not names.isdisjoint(changed_names):
@@ -72,32 +76,38 @@ def with_loops_by_rows(
     return tuple(rebuilt(item, change) for item in items), tuple(required.items())
 
 
-def _lengths(items: Iterable[Any], moving: Collection[str]) -> dict[str, tuple[int, int]]:
-    """Variables that the number of a row is multiplied by, as `w` and `h` in ``(k * h + y) * w + x``. Those come first
-    by their values that are the lengths of rows within all others, and, of these, those that are so most often.
-    moving: names with several values."""
-    depths: dict[str, list[int]] = {}
+def _depths(items: Iterable[Any], moving: Collection[str]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """Of variables that the number of a row is multiplied by, as `w` and `h` in ``(k * h + y) * w + x``, in how many
+    other products that is done: those of the lengths of rows within them. Likewise of all variables that are multiplied
+    or added, how many lengths they are multiplied by. moving: names with several values."""
+    lengths, uses = dict[str, list[int]](), dict[str, list[int]]()
 
     def visit(node: Any, depth: int) -> None:
-        if not (isinstance(node, ir.BinaryOp) and node.op in "+-*"):
+        if isinstance(node, ir.ID):
+            uses.setdefault(node.name, []).append(depth)
+        elif not (isinstance(node, ir.BinaryOp) and node.op in "+-*"):
             for child in node.parts:
                 visit(child, depth if isinstance(node, ir.Cast) else 0)
         elif node.op == "*":
             parts = _multiplied(node)
-            named = [part for part in parts if not isinstance(part, ir.Constant)]
-            still = [part for part in named if not any(name in moving for name in used_names(part))]
+            still = [part for part in parts if not any(name in moving for name in used_names(part))]
             # Of `k * 2 * n`, rows are longer.
             if len(parts) == 2 and len(still) == 1 and isinstance(still[0], ir.ID):
-                depths.setdefault(still[0].name, []).append(depth)
+                lengths.setdefault(still[0].name, []).append(depth)
             for part in parts:
-                visit(part, depth + bool(still))
+                visit(part, depth + any(not isinstance(one, ir.Constant) for one in still))
         else:
             visit(node.left, depth)
             visit(node.right, depth)
 
     for item in items:
         visit(item, 0)
-    return {name: (max(found), -len(found)) for name, found in depths.items()}
+    return lengths, uses
+
+
+def _rank(depths: Sequence[int], depth: int) -> tuple[float, int]:
+    """How near a length of rows is that stands in so many products, and how often, to a number that does."""
+    return min((one for one in depths if one >= depth), default=inf), -len(depths)
 
 
 def _multiplied(node: Any) -> list[Any]:

@@ -17,12 +17,9 @@ static void product(int n, const double *p, const double *x, double *y) {
   for (int i = 0; i < n; i++)
     y[i] = 0;
   for (int j = 0; j < n; j++) {
-    double t = 0;
-    for (int i = 0; i < j; i++) {
+    for (int i = 0; i < j; i++)
       y[i] += x[j] * p[i + j * (j + 1) / 2];
-      t += p[i + j * (j + 1) / 2] * x[i];
-    }
-    y[j] += x[j] * p[j + j * (j + 1) / 2] + t;
+    y[j] += x[j] * p[j + j * (j + 1) / 2];
   }
 #pragma endscop
 }
