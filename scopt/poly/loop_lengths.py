@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil, prod
 
 import islpy as isl
 
@@ -15,7 +16,7 @@ def long_loops(
     """The parameters for which the loops from a depth on have so many iterations together; those of unknown length are
     taken to be as long as each other. shortest: or one may have no more than that, if others are longer by as much.
     estimates: what parameters probably are: loops that are shorter than the others have to be half as long as these
-    say, at least."""
+    say, at least; if that leaves out these, which are enough, all are as much shorter than these as they may be."""
     rank, lengths = domain.dim(SET), list[isl.PwAff]()
     for k in range(depth, rank):
         one = domain.project_out(SET, k + 1, rank - k - 1).project_out(SET, 0, k)
@@ -26,10 +27,26 @@ def long_loops(
             lengths.append(size)
     if not lengths:
         return domain.params() if needed <= 1 else isl.Set.empty(domain.params().get_space())
+    found = _long_loops(domain.params(), list(lengths), needed, shortest, estimates or {})
+    known = [_at(size, estimates or {}) for size in lengths]
+    if None in known or not at_estimates(found, estimates or {}).is_empty():
+        return found
+    likely = [one for one in known if one is not None]
+    if prod(likely) < needed or min(likely) < 1:
+        return found
+    share = (needed / prod(likely)) ** (1 / len(likely))
     context = domain.params()
+    for size, about in zip(lengths, likely, strict=True):
+        context = _at_least(context, [size], ceil(about * share))
+    return context
+
+
+def _long_loops(
+    context: isl.Set, lengths: list[isl.PwAff], needed: int, shortest: int, estimates: Mapping[str, int]
+) -> isl.Set:
     each = max(round(needed ** (1 / len(lengths)) + 0.5), 1)
     while len(lengths) > 1:
-        likely = [(_at(size, estimates or {}), size) for size in lengths]
+        likely = [(_at(size, estimates), size) for size in lengths]
         found = [(about, k) for k, (about, _) in enumerate(likely) if about is not None and about < each]
         if not found:
             break

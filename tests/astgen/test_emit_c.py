@@ -249,7 +249,7 @@ def test_clang_may_unroll_what_fills_locals() -> None:
       for (k = 0; k < 2; k++) y[(int)x[i]] += v[k] * v[k + 2]; }"""
     hinted = body.replace("double v[4];", "").replace("v[", "w[")
     params = "int n, double A[100][4], double *x, double *y, double w[4]"
-    printed = [optimize(source_of(one, params)).text.decode() for one in (body, hinted)]
+    printed = [optimize(source_of(one, params), Options(eager=True)).text.decode() for one in (body, hinted)]
     assert [HINT.split(chr(10))[1] in one for one in printed] == [False, True]
 
 
