@@ -9,6 +9,7 @@ tone curve with limits of its own a fourth of the time, for hues a sixth by gcc 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from scopt import ir
@@ -28,6 +29,7 @@ _WORD = 32
 _MOST_DIVIDED, _MOST_DIVISOR = 1 << 20, 1 << 23
 # What has quotients by all numbers but 0.
 _MOST = (1 << 31) - 1
+_DIGITS = re.compile(r"0|[1-9][0-9]*|0[xX][0-9a-fA-F]+")
 _ARITHMETIC = ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
 _NARROW = ("signed char", "unsigned char", "char", "short", "unsigned short", "int")
 
@@ -129,8 +131,8 @@ def is_int(scop: Scop, statement: Statement, node: ir.Node) -> bool:
     if access is not None:
         return access.kind != "write" and _holds_ints(scop.arrays[access.array].type)
     match node:
-        case ir.Constant(type=spelling):
-            return bool(spelling == "int" and node.value.isdecimal())
+        case ir.Constant():
+            return is_int_constant(node)
         case ir.ID(name=name) if name in statement.iterators:
             return _holds_ints(statement.iterator_types[statement.iterators.index(name)])
         case ir.ID(name=name):
@@ -148,6 +150,11 @@ def is_int(scop: Scop, statement: Statement, node: ir.Node) -> bool:
         case ir.TernaryOp(iftrue=one, iffalse=other):
             return is_int(scop, statement, one) and is_int(scop, statement, other)
     return False
+
+
+def is_int_constant(node: ir.Constant) -> bool:
+    """Whether a constant is an int: larger ones without a suffix are of other types."""
+    return bool(node.type == "int" and _DIGITS.fullmatch(node.value) and int(node.value, 0) <= _MOST)
 
 
 def _holds_ints(ctype: CType) -> bool:

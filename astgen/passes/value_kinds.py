@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import PICKS
-from scopt.astgen.passes.divided_ints import is_int, is_quotient, is_sure
+from scopt.astgen.passes.divided_ints import is_int, is_int_constant, is_quotient, is_sure
 from scopt.astgen.passes.eager import Sure
 from scopt.astgen.passes.folded_choices import is_constant, is_small
 from scopt.ir.scop import Access, Scop, Statement
@@ -43,6 +43,8 @@ class Values(Struct, frozen=True, eq=False):
             case ir.ID(name=name) if name in self.statement.iterators:
                 ctype = self.statement.iterator_types[self.statement.iterators.index(name)]
                 return "int" if ctype.bits < _WORD + ctype.signed else None
+            case ir.Constant(type="int"):
+                return "int" if is_int_constant(node) else None
             case ir.Constant(type=spelling):
                 return spelling if spelling in PICKS else None
             case ir.TernaryOp(iftrue=one, iffalse=other):

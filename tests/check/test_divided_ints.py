@@ -61,6 +61,8 @@ def test_what_may_not_be_asked_for_is_one_of_any_numbers() -> None:
     [
         "for (i = 0; i < n; i++) q[i] = a[i] / 7;",  # compilers multiply vectors
         "for (i = 0; i < n; i++) q[i] = a[i] / (b[i] + 1L);",  # of 64 bits
+        "for (i = 0; i < n; i++) q[i] = (a[i] + 3000000000) / b[i];",
+        "for (i = 0; i < n; i++) q[i] = (a[i] + 0xffffffff) / b[i];",
         "for (i = 0; i < n; i++) q[i] = a[i] / (b[i] + 1u);",
         "for (i = 0; i < n; i++) if (b[i]) q[i] = a[i] / b[i];",  # a branch for what is stored
         "for (i = 1; i < n; i++) q[i] = q[i - 1] / b[i];",  # no vectors

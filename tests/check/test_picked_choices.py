@@ -79,6 +79,8 @@ def test_one_cell_that_both_branches_assign_is_chosen() -> None:
     "body",
     [
         VALUES.replace("u[i] == 2", "u[i] > 2"),  # one constant is no switch
+        VALUES.replace("? 5", "? 5000000000"),  # no int
+        VALUES.replace("? 5", "? 0xffffffff"),
         VALUES.replace("u[i] > 3", "c[n - 1 - i]"),  # nothing else says that there is such a cell
         VALUES.replace("7", "u[i] + u[i]").replace("5", "u[i] + u[i]"),  # may overflow
         VALUES.replace("5", "5.0"),  # two types
