@@ -67,7 +67,8 @@ QUOTIENTS = {
     ("%", "double"): "scopt_remainder",
     ("%", "float"): "scopt_remainderf",
 }
-# A call that does so for ints of which others are chosen by the same condition: gcc doesn't see one in it.
+# A call that does what that of ints does, for those that others of the same condition stand beside, or that are
+# divided: gcc doesn't see a condition in it.
 BLEND = "scopt_blend"
 # Calls that give an int's magnitude, and a short, of which clang doesn't know that it was an int.
 SIZE, SHORT = "scopt_size", "scopt_short"

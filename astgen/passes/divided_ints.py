@@ -9,7 +9,6 @@ tone curve with limits of its own a fourth of the time, for hues a sixth by gcc 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from scopt import ir
@@ -19,6 +18,7 @@ from scopt.ir.ctypes import type_spelling
 from scopt.ir.nest import For, LoopNest
 from scopt.ir.nest_walks import calls, items
 from scopt.ir.scop import CType, Scop, Statement
+from scopt.ir.small_values import int_literal
 from scopt.ir.truths import COMPARISONS
 from scopt.ir.walks import rewritten, walk
 from scopt.poly.value_limits import values
@@ -29,7 +29,6 @@ _WORD = 32
 _MOST_DIVIDED, _MOST_DIVISOR = 1 << 20, 1 << 23
 # What has quotients by all numbers but 0.
 _MOST = (1 << 31) - 1
-_DIGITS = re.compile(r"0|[1-9][0-9]*|0[xX][0-9a-fA-F]+")
 _ARITHMETIC = ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
 _NARROW = ("signed char", "unsigned char", "char", "short", "unsigned short", "int")
 
@@ -132,7 +131,7 @@ def is_int(scop: Scop, statement: Statement, node: ir.Node) -> bool:
         return access.kind != "write" and _holds_ints(scop.arrays[access.array].type)
     match node:
         case ir.Constant():
-            return is_int_constant(node)
+            return int_literal(node) is not None
         case ir.ID(name=name) if name in statement.iterators:
             return _holds_ints(statement.iterator_types[statement.iterators.index(name)])
         case ir.ID(name=name):
@@ -150,11 +149,6 @@ def is_int(scop: Scop, statement: Statement, node: ir.Node) -> bool:
         case ir.TernaryOp(iftrue=one, iffalse=other):
             return is_int(scop, statement, one) and is_int(scop, statement, other)
     return False
-
-
-def is_int_constant(node: ir.Constant) -> bool:
-    """Whether a constant is an int: larger ones without a suffix are of other types."""
-    return bool(node.type == "int" and _DIGITS.fullmatch(node.value) and int(node.value, 0) <= _MOST)
 
 
 def _holds_ints(ctype: CType) -> bool:

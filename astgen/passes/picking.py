@@ -15,7 +15,7 @@ ice sheets: 0.58 of the time).
 might trap there, and brings even what stands in front of a choice behind it. So calls choose such numbers by masks of
 bits for gcc: ``scopt_pickd(x > t, x * a, x - b)`` (measured: limiters of slopes take 0.4 of the time, clipping
 with a slope and sharpening by thresholds a sixth). Calls that mask ints are for conditions that several statements ask
-(`scopt.astgen.passes.shared_choices`).
+(`scopt.astgen.passes.shared_choices`), and for ints that are divided (`scopt.astgen.passes.divided_ints`).
 """
 
 from __future__ import annotations

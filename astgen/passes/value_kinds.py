@@ -8,10 +8,11 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import PICKS
-from scopt.astgen.passes.divided_ints import is_int, is_int_constant, is_quotient, is_sure
+from scopt.astgen.passes.divided_ints import is_int, is_quotient, is_sure
 from scopt.astgen.passes.eager import Sure
 from scopt.astgen.passes.folded_choices import is_constant, is_small
 from scopt.ir.scop import Access, Scop, Statement
+from scopt.ir.small_values import int_literal
 from scopt.ir.truths import COMPARISONS
 
 _WORD = 32
@@ -44,7 +45,7 @@ class Values(Struct, frozen=True, eq=False):
                 ctype = self.statement.iterator_types[self.statement.iterators.index(name)]
                 return "int" if ctype.bits < _WORD + ctype.signed else None
             case ir.Constant(type="int"):
-                return "int" if is_int_constant(node) else None
+                return None if int_literal(node) is None else "int"
             case ir.Constant(type=spelling):
                 return spelling if spelling in PICKS else None
             case ir.TernaryOp(iftrue=one, iffalse=other):

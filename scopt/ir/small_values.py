@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from scopt import ir
@@ -11,7 +12,17 @@ from scopt.ir.truths import is_truth
 # Least and greatest value, both included.
 Interval = tuple[int, int]
 INT: Interval = (-(1 << 31), (1 << 31) - 1)
+_DIGITS = re.compile(r"0|[1-9][0-9]*|0[xX][0-9a-fA-F]+")
 _WORDS = ("int", "long", "long long")
+
+
+def int_literal(node: ir.Node) -> int | None:
+    """The value of a constant whose type is int: larger ones without a suffix are of other types, whatever the parser
+    says."""
+    match node:
+        case ir.Constant(type="int", value=text) if _DIGITS.fullmatch(text) and (number := int(text, 0)) <= INT[1]:
+            return number
+    return None
 
 
 def interval(node: ir.Node, known: Callable[[ir.Node], Interval | None]) -> Interval | None:

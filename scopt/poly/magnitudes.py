@@ -7,7 +7,6 @@ computed in int, from narrower cells, constants and ints, where nothing wraps ar
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
@@ -16,6 +15,7 @@ from scopt import ir
 from scopt.ir.ctypes import limits_of, type_spelling
 from scopt.ir.nest import Call
 from scopt.ir.scop import CType, Scop, Statement
+from scopt.ir.small_values import int_literal
 from scopt.ir.truths import COMPARISONS
 from scopt.ir.walks import walk
 
@@ -26,7 +26,6 @@ NARROW, INT = 16, 32
 _NOT_PLAIN = ("++", "--", "p++", "p--", "&", "sizeof", "_Alignof")
 _CASTS = {"unsigned char": 255, "signed char": 128, "unsigned short": 65535, "short": 32768}
 _MOST_SHIFTED = 15
-_DIGITS = re.compile(r"0|[1-9][0-9]*|0[xX][0-9a-fA-F]+")
 
 
 def is_int(ctype: CType) -> bool:
@@ -132,7 +131,7 @@ class _Reader(Struct, frozen=True, eq=False):
     def value(self, node: ir.Node) -> Magnitude | None:
         match node:
             case ir.Constant():
-                number = _number(node)
+                number = int_literal(node)
                 return None if number is None else {"": number}
             case ir.ID() | ir.ArrayRef() if node in self.arrays:
                 return self.cell(*self.arrays[node])
@@ -172,7 +171,7 @@ class _Reader(Struct, frozen=True, eq=False):
             case "*":
                 scaled = (left, right) if right.keys() <= {""} else (right, left)
                 return _scaled(scaled[0], scaled[1].get("", 0)) if scaled[1].keys() <= {""} else None
-        number = _number(operand)
+        number = int_literal(operand)
         if number is None or number < (op in ("/", "%")) or (op in ("<<", ">>") and number > _MOST_SHIFTED):
             return None
         alone = left.keys() <= {""}
@@ -186,14 +185,6 @@ class _Reader(Struct, frozen=True, eq=False):
             case "%" | "&":
                 return {"": number}
         return None
-
-
-def _number(node: ir.Node) -> int | None:
-    """A constant of type int."""
-    match node:
-        case ir.Constant(type="int", value=text) if _DIGITS.fullmatch(text) and (number := int(text, 0)) < 1 << INT - 1:
-            return number
-    return None
 
 
 def _scaled(one: Magnitude, factor: int) -> Magnitude:
