@@ -184,7 +184,9 @@ def _is_never_so(walk: RegionWalk, rows: isl.Set) -> bool:
     outer = OuterVariables(walk.names.region.function, walk.names.symbols, walk.names.local_names)
     names = [str(rows.get_dim_name(isl.dim_type.param, k)) for k in range(rows.dim(isl.dim_type.param))]
     factors = {
-        name: found[1].split(" * ") if (found := texts.get(name)) is not None else _factors(outer, name)
+        name: found[1].split(" * ")
+        if (found := texts.get(name)) is not None
+        else walk.names.factors.get(name) or _factors(outer, name)
         for name in names
     }
     variables = {one for some in factors.values() for one in some if not one.isdecimal()}

@@ -13,9 +13,9 @@ from scopt import ir
 from scopt.diagnostics import Location, Refusal
 from scopt.frontend.extraction.whole_structures import whole_structures
 from scopt.frontend.model.affine import NotAffine
+from scopt.frontend.model.asked_products import asked_products
 from scopt.frontend.model.choice_variables import with_choice_variables
 from scopt.frontend.model.chosen_pointers import with_chosen_pointers
-from scopt.frontend.model.copied_members import with_copied_members
 from scopt.frontend.model.fixed_cells import named_cells
 from scopt.frontend.model.local_pointers import LocalPointers, without_local_pointers
 from scopt.frontend.model.narrow_divisions import with_narrow_divisions
@@ -39,7 +39,7 @@ from scopt.frontend.normalize.forward_substitution import LocalNames, substitute
 from scopt.frontend.normalize.initializers import with_assigned_lists
 from scopt.frontend.normalize.inlining import inlined_calls, written_choices
 from scopt.frontend.normalize.local_tables import with_static_tables, without_tables
-from scopt.frontend.normalize.loops_by_rows import with_loops_by_rows
+from scopt.frontend.normalize.loops_by_rows import RowLoops, with_loops_by_rows
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.memory_calls import with_memory_loops
 from scopt.frontend.normalize.named_numbers import with_named_numbers
@@ -88,8 +88,8 @@ class RegionNames(Struct, frozen=True, eq=False):
       cell each, whatever the member. narrowed: it computes with narrower types than the source says,
       or anew what an iteration of the source hands on to the next one, or goes through the blocks
       of a stage. required: variables that mustn't be less than a number. numbers: those that have to have a value.
-    distances: as in `StageLoops`. exchanged: what is known of pointers that iterations exchange. blocks: those that
-      are executed as a whole.
+    distances: as in `StageLoops`. exchanged: what is known of pointers that iterations exchange. factors: as in
+      `AskedProducts`. blocks: executed as a whole.
     """
 
     tu: TranslationUnit
@@ -106,6 +106,7 @@ class RegionNames(Struct, frozen=True, eq=False):
     distances: tuple[tuple[Any, int], ...] = ()
     exchanged: ExchangedPointers = ExchangedPointers(())
     numbers: Mapping[str, Any] = {}
+    factors: Mapping[str, tuple[str, ...]] = {}
     blocks: frozenset[Any] = frozenset()
 
     def in_blocks(self) -> RegionNames:
@@ -185,9 +186,8 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     refuse_other_variables(tu, region)
     tu, outer, exchanged, anew = _begun(tu, region)
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
-    through_rows = partial(with_loops_by_rows, reserved=tu.reserved, symbols=outer, function=region.function)
-    plain_items, lengths = through_rows(exchanged.items) if by_rows else (exchanged.items, ())
-    plain_items, numbers = with_named_numbers(_plain_statements(tu, region, plain_items, outer), outer)
+    rows = _by_rows(tu, region, exchanged.items, outer) if by_rows else RowLoops(exchanged.items)
+    plain_items, numbers = with_named_numbers(_plain_statements(tu, region, rows.items, outer), outer)
     unique = _named_once(tu, plain_items, outer)
     items, constants, tables = without_tables(unique.items, unique.declared, outer, tu.reserved | ISL_WORDS)
     _refuse_visible(region)
@@ -224,10 +224,10 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     if not cells and (found or not same_items(before, items)):  # what is computed from members is computed from names
         members.items = substituted_locals(members.items, given())
     _take_rows(tu, symbols, behind)
-    copies = with_copied_members(members, facts_of(tu, region.function))
+    products, lengths = asked_products(members, facts_of(tu, region.function), rows, region.location)
     members.items = distinct(with_chosen_distances(members.items, replace(types, scope=symbols)))
-    places = _places_and_products(members, region)
-    hoisted = (*exchanged.rows, *tables, *stages.values, *sizes, *found, *cells, *behind, *places)
+    places = (*hoist_origins(members), *hoist_products(members, region.symbolic))
+    hoisted = (*exchanged.rows, *tables, *stages.values, *sizes, *found, *cells, *behind, *products.tests, *places)
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - iterators
     narrow, after = with_narrow_variables(members.items, symbols, (plain & local_names).__contains__)
@@ -237,8 +237,13 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = whole_structures(items, Types(symbols, tu.structs), local_names)
-    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, exchanged, numbers | copies)
+    known = (exchanged, {**numbers, **products.numbers}, products.factors)
+    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, *known)
     return RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted).in_blocks()
+
+
+def _by_rows(tu: TranslationUnit, region: Region, items: tuple[Any, ...], outer: Mapping[str, Symbol]) -> RowLoops:
+    return with_loops_by_rows(items, tu.reserved, outer, region.function, tu.structs)
 
 
 def _begun(
@@ -290,11 +295,6 @@ def _named_once(tu: TranslationUnit, items: tuple[Any, ...], outer: Mapping[str,
 def _valid(tu: TranslationUnit, region: Region, outer: Mapping[str, Symbol]) -> frozenset[str]:
     """The pointers that surely lead to objects where a region begins."""
     return dereferenced(straight_before(tu, region), outer)
-
-
-def _places_and_products(members: MemberHoister, region: Region) -> tuple[Hoisted, ...]:
-    """Names for places that arrays are counted from, and for products."""
-    return (*hoist_origins(members), *hoist_products(members, region.symbolic))
 
 
 def _take_rows(tu: TranslationUnit, symbols: dict[str, Symbol], hoisted: Iterable[Hoisted]) -> None:

@@ -15,14 +15,14 @@ import islpy as isl
 from scopt import ir
 from scopt.frontend.model.affine import Scope, condition
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
-from scopt.frontend.normalize.outer_products import OuterVariables, with_outer_products
+from scopt.frontend.normalize.outer_products import OuterVariables, is_plain_member, with_outer_products
 from scopt.frontend.normalize.tree_rewriting import cast
 from scopt.frontend.syntax.facts import FunctionFacts
 from scopt.frontend.syntax.pointer_values import without_casts
 from scopt.frontend.syntax.structs import reference_of
 from scopt.ir.ctypes import Symbol
 from scopt.ir.effects import targets
-from scopt.ir.walks import distinct, replaced, used_names, walk
+from scopt.ir.walks import distinct, replaced, used_names
 
 
 def with_copied_members(members: MemberHoister, facts: FunctionFacts) -> dict[str, ir.ID]:
@@ -68,8 +68,7 @@ def _copied(symbol: Symbol) -> Any | None:
     """The member of an object, or of what a variable points to, that a variable is initialized with."""
     value = symbol.decl.init if symbol.kind == "local" and isinstance(symbol.decl, ir.Decl) else None
     value = without_casts(value) if symbol.type.integer and not symbol.pointer and not symbol.dims else None
-    plain = isinstance(value, ir.StructRef) and all(isinstance(one, ir.StructRef | ir.ID) for one in walk(value))
-    return value if plain else None
+    return value if is_plain_member(value) else None
 
 
 def _is_copy(one: Hoisted, symbol: Symbol) -> bool:

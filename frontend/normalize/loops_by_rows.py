@@ -3,7 +3,8 @@
 
 The iterations are the same ones in the same order as long as a row has no negative length. Pixels of several channels,
 ``a[(y * w + x) * c + k]`` beside ``a[i * c + k]``, have such rows, too; and a variable may hold how many there are,
-``int size = h * w;`` in front of the region.
+``int size = h * w;`` in front of the region, or ``int size = g->h * g->w;``, which the program asks about
+(`scopt.frontend.model.asked_products`).
 """
 
 from __future__ import annotations
@@ -13,29 +14,48 @@ from itertools import count
 from math import inf
 from typing import Any
 
+from msgspec import Struct
+
 from scopt import ir
 from scopt.frontend.normalize.element_loops import counting
+from scopt.frontend.normalize.named_members import with_named_members
+from scopt.frontend.normalize.opaque import leaving
 from scopt.frontend.normalize.outer_products import OuterVariables
 from scopt.frontend.normalize.tree_rewriting import substituted
+from scopt.frontend.syntax.structs import Definitions
 from scopt.frontend.syntax.symbols import Symbol, ctype_of
 from scopt.ir.effects import effects
 from scopt.ir.walks import rebuilt, used_names, walk
 
 _SIGNED = (["int"], ["long"], ["long", "int"], ["long", "long"], ["int64_t"], ["int32_t"], ["ptrdiff_t"])
-_LEAVING = (ir.Break, ir.Goto, ir.Label, ir.Return)
+_JUMPS = (ir.Goto, ir.Label, ir.Return)
 _INT_BITS = 32
 # Of arrays with more dimensions than that, rows of so many cells at least are worth loops of their own: the channels of
 # a pixel may be three, and a loop over all of them is a vector loop (measured: a quarter of the speed).
 _RANK, _LEAST_ROW = 2, 16
 
 
+class RowLoops(Struct, frozen=True, eq=False):
+    """items: the statements of a region in that form. required: lengths of rows, variables and members, with what they
+    have to be at least: none may be negative. asked: variables that have to be the products of members that they are
+    declared as."""
+
+    items: tuple[Any, ...]
+    required: tuple[tuple[Any, int], ...] = ()
+    asked: frozenset[str] = frozenset()
+
+
 def with_loops_by_rows(
-    items: Iterable[Any], reserved: Collection[str], symbols: Mapping[str, Symbol], function: Any
-) -> tuple[tuple[Any, ...], tuple[tuple[str, int], ...]]:
-    """The statements of a region in that form, and the lengths of rows, with what they have to be at least: none may be
-    negative. reserved: names that new iterators must not have; symbols: what names mean around the region, in a
-    function."""
-    items = tuple(items)
+    items: Iterable[Any],
+    reserved: Collection[str],
+    symbols: Mapping[str, Symbol],
+    function: Any,
+    structs: Definitions,
+) -> RowLoops:
+    """The statements of a region in that form. reserved: names that new iterators must not have; symbols: what names
+    mean around the region, in a function."""
+    members = with_named_members(items, symbols, function, structs, reserved)
+    items, symbols = members.items, members.symbols
     nodes = list(walk(*items))
     declared = frozenset(node.name for node in nodes if isinstance(node, ir.Decl))
     around = {name: symbol for name, symbol in symbols.items() if name not in declared}
@@ -43,13 +63,15 @@ def with_loops_by_rows(
     changed_names = effects(*items).changed
     moving = changed_names | declared
     lengths, _ = _depths(items, moving)
+    lengths |= _of_planes(lengths, outer, members.products)
     taken = {*reserved, *declared, *(node.name for node in nodes if isinstance(node, ir.ID))}
     numbers = count(1)
     required: dict[str, int] = {}
+    asked: set[str] = set()
 
     def change(node: Any) -> Any:
-        found = _head(node, around, outer)
-        if found is None or any(isinstance(one, _LEAVING) for one in walk(node.stmt)):
+        found = _head(node, around, outer, members.products)
+        if found is None or _ends_early(node.stmt):
             return node
         name, spelling, factors = found
         known = [k for k, factor in enumerate(factors) if isinstance(factor, ir.ID) and factor.name in lengths]
@@ -66,6 +88,7 @@ def with_loops_by_rows(
         rows = others[0]
         for factor in others[1:]:
             rows = ir.BinaryOp("*", rows, factor, node.coord)
+        asked.update({node.cond.right.name} & members.products.keys() if isinstance(node.cond.right, ir.ID) else ())
         number = next(k for k in numbers if not {f"row_{k}", f"cell_{k}"} & taken)
         row, cell = ir.ID(f"row_{number}", node.coord), ir.ID(f"cell_{number}", node.coord)
         index = ir.BinaryOp("+", ir.BinaryOp("*", row, length, node.coord), cell, node.coord)
@@ -73,7 +96,9 @@ def with_loops_by_rows(
         body = counting(cell.name, spelling, length, [substituted(node.stmt, name, index)], node.coord)
         return change(counting(row.name, spelling, rows, [body], node.coord))
 
-    return tuple(rebuilt(item, change) for item in items), tuple(required.items())
+    made = tuple(members.unnamed(rebuilt(item, change)) for item in items)
+    lengths_asked = tuple((members.unnamed(ir.ID(name)), least) for name, least in required.items())
+    return RowLoops(made, lengths_asked, frozenset(asked))
 
 
 def _depths(items: Iterable[Any], moving: Collection[str]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
@@ -105,6 +130,26 @@ def _depths(items: Iterable[Any], moving: Collection[str]) -> tuple[dict[str, li
     return lengths, uses
 
 
+def _ends_early(body: Any) -> bool:
+    """Whether a loop's body may end the loop, or has labels."""
+    ends = any(isinstance(one, ir.Break) for one in leaving(body))
+    return ends or any(isinstance(one, _JUMPS) for one in walk(body))
+
+
+def _of_planes(
+    lengths: Mapping[str, Sequence[int]], outer: OuterVariables, products: Mapping[str, Any]
+) -> dict[str, list[int]]:
+    """Lengths that only variables that hold products show: of `size` in ``k * size + y * w + x`` there are `h` rows
+    where ``size = h * w``. products: what variables hold besides."""
+    found = dict[str, list[int]]()
+    for name, depths in lengths.items():
+        factors = list(used_names(outer.product(name) or products.get(name)))
+        others = [one for one in factors if one not in lengths]
+        if len(others) == 1:
+            found.setdefault(others[0], []).extend(depth + len(factors) - 1 for depth in depths)
+    return found
+
+
 def _rank(depths: Sequence[int], depth: int) -> tuple[float, int]:
     """How near a length of rows is that stands in so many products, and how often, to a number that does."""
     return min((one for one in depths if one >= depth), default=inf), -len(depths)
@@ -116,15 +161,18 @@ def _multiplied(node: Any) -> list[Any]:
     return [node]
 
 
-def _head(node: Any, symbols: Mapping[str, Symbol], outer: OuterVariables) -> tuple[str, str, list[Any]] | None:
-    """The iterator of a loop from zero, its type, and the factors of what it ends at, if these are several."""
+def _head(
+    node: Any, symbols: Mapping[str, Symbol], outer: OuterVariables, products: Mapping[str, Any]
+) -> tuple[str, str, list[Any]] | None:
+    """The iterator of a loop from zero, its type, and the factors of what it ends at, if these are several. products:
+    what variables hold besides."""
     match node:
         case ir.For(
             init=ir.DeclList(decls=[ir.Decl(name=name, type=ir.TypeDecl(type=kind), init=ir.Constant(value="0"))]),
             cond=ir.BinaryOp(op="<", left=ir.ID(name=tested), right=end),
             next=ir.UnaryOp(op="++" | "p++", expr=ir.ID(name=stepped)),
         ) if name == tested == stepped and isinstance(kind, ir.IdentifierType) and list(kind.names) in _SIGNED:
-            whole = outer.product(end.name) if isinstance(end, ir.ID) else None
+            whole = outer.product(end.name) or products.get(end.name) if isinstance(end, ir.ID) else None
             factors = _factors(end if whole is None else whole, symbols)
             return (name, " ".join(kind.names), factors) if factors is not None and len(factors) > 1 else None
     return None

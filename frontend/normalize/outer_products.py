@@ -3,7 +3,8 @@
 ``a[t * size + y * w + x]`` has cells ``a[t][y][x]`` once the product stands there, and ``a[y * w + x - size]`` is the
 row `h` rows above; of `size` alone nobody knows how it goes together with `w`. Only variables whose declaration gives
 them their one value count, of factors that have one, too: then the product has that value wherever the variable is
-known.
+known. Members may be factors for those who ask at run time whether the variable still is their product
+(`scopt.frontend.model.asked_products`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from msgspec import Struct
 from scopt import ir
 from scopt.frontend.normalize.tree_rewriting import names_of
 from scopt.frontend.syntax.facts import FunctionFacts
+from scopt.frontend.syntax.structs import Types
 from scopt.frontend.syntax.symbols import Symbol, is_value
 from scopt.ir.constants import promotion, usual_conversion
 from scopt.ir.ctypes import ctype_of
@@ -30,20 +32,20 @@ def with_outer_products(
     """A region's statements with products in the place of such variables, in subscripts. inside: names that the region
     declares, and its iterators."""
     items = tuple(items)
-    strides = frozenset(_strides(items))
+    distances = frozenset(strides(items))
     heads = frozenset(name for node in walk(*items) if isinstance(node, ir.For) for name in _head(node))
-    wanted = frozenset(name for one in _subscripts(items) for name in names_of(one)) - heads - inside if strides else ()
-    if not wanted or facts.hidden_jumps or facts.entered:
+    wanted = frozenset(name for one in _subscripts(items) for name in names_of(one)) - heads - inside
+    if not (wanted and distances) or facts.hidden_jumps or facts.entered:
         return items
     outer = OuterVariables(facts.function, symbols, inside)
     found: dict[str, Any] = {}
     for name in sorted(wanted):
         product = outer.product(name)
-        if product is not None and not strides.isdisjoint(names_of(product)):
+        if product is not None and not distances.isdisjoint(names_of(product)):
             found[name] = product
     if not found:
         return items
-    made = tuple(_in_subscripts(item, found) for item in items)
+    made = tuple(in_subscripts(item, found) for item in items)
     return items if same_items(made, items) else made
 
 
@@ -52,11 +54,12 @@ _LEAST = 32
 
 
 class OuterVariables(Struct, frozen=True, eq=False):
-    """The variables of the function around a region."""
+    """The variables of the function around a region. types: where members may be factors, what these are."""
 
     function: Any
     symbols: Mapping[str, Symbol]
     inside: frozenset[str]
+    types: Types | None = None
 
     def product(self, name: str) -> Any | None:
         """The product of variables, of the variable's own type, that a variable holds; None for any other."""
@@ -69,6 +72,12 @@ class OuterVariables(Struct, frozen=True, eq=False):
         if not same:
             return None
         return replaced(value, lambda node: self.product(node.name) or node if isinstance(node, ir.ID) else node)
+
+    def member(self, name: str) -> Any | None:
+        """The member that a variable is initialized with; None for any other."""
+        symbol = self.fixed(name)
+        value = symbol.decl.init if symbol is not None and isinstance(symbol.decl, ir.Decl) else None
+        return value if is_plain_member(value) else None
 
     def fixed(self, name: str) -> Symbol | None:
         """An integer variable of the function with one value, which only its name leads to."""
@@ -85,16 +94,26 @@ class OuterVariables(Struct, frozen=True, eq=False):
     def type_of(self, node: Any) -> CType | None:
         """The type of a product of such variables; None for everything else."""
         match node:
+            case ir.StructRef() if self.types is not None and is_plain_member(node):
+                typed = self.types.of(node)
+                plain = typed is not None and not typed.layers and typed.type.integer and typed.type.bits
+                steady = plain and typed is not None and not (typed.type.volatile or typed.type.atomic)
+                return promotion(typed.type, self.symbols) if steady and typed is not None else None
             case ir.ID(name=name):
                 symbol = self.fixed(name)
                 return promotion(symbol.type, self.symbols) if symbol is not None else None
             case ir.BinaryOp(op="*"):
                 left, right = self.type_of(node.left), self.type_of(node.right)
                 return usual_conversion(left, right, self.symbols) if left is not None and right is not None else None
-            case ir.Cast(expr=ir.ID()) if self.type_of(node.expr) is not None:
+            case ir.Cast(expr=ir.ID() | ir.StructRef()) if self.type_of(node.expr) is not None:
                 kind = ctype_of(node.to_type, self.symbols)
                 return promotion(kind, self.symbols) if kind is not None and kind.integer and kind.bits else None
         return None
+
+
+def is_plain_member(node: Any) -> bool:
+    """Whether a node is a member of an object, or of what a variable points to."""
+    return isinstance(node, ir.StructRef) and all(isinstance(one, ir.StructRef | ir.ID) for one in walk(node))
 
 
 def _head(loop: ir.For) -> Iterator[str]:
@@ -103,7 +122,7 @@ def _head(loop: ir.For) -> Iterator[str]:
             yield from names_of(part)
 
 
-def _strides(items: Iterable[Any]) -> Iterator[str]:
+def strides(items: Iterable[Any]) -> Iterator[str]:
     """Variables that subscripts multiply by."""
     for subscript in _subscripts(items):
         for node in walk(subscript):
@@ -120,7 +139,7 @@ def _subscripts(items: Iterable[Any]) -> Iterator[Any]:
                 yield node.expr
 
 
-def _in_subscripts(item: Any, values: Mapping[str, Any]) -> Any:
+def in_subscripts(item: Any, values: Mapping[str, Any]) -> Any:
     """A statement with values in the place of names, in its subscripts."""
 
     def inner(node: Any) -> Any:
