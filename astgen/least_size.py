@@ -19,6 +19,7 @@ from scopt.astgen.least_lengths import outweighed, source_factors, tile_lengths,
 from scopt.astgen.one_thread import has_own_vectors, is_straight
 from scopt.astgen.passes.short_strips import PIECE, short_strip
 from scopt.astgen.passes.two_forms import takes_two_forms
+from scopt.astgen.shared_lines import SHARED_ROWS, share_far_lines
 from scopt.astgen.source_work import (
     NEVER,
     is_plain,
@@ -30,9 +31,9 @@ from scopt.astgen.source_work import (
 )
 from scopt.astgen.worth import Worth, never_holds, of_diagonals
 from scopt.ir.expr import disjunction, exceeds, from_linear, linear, names, plus, subtract
-from scopt.ir.marked_schedule import MarkedSchedule
+from scopt.ir.marked_schedule import MarkedSchedule, Strips
 from scopt.ir.nest import Block, Call, Condition, Expr, For, LoopNest, Or, Threads
-from scopt.ir.nest_walks import Item, children, items
+from scopt.ir.nest_walks import Item, calls, children, items
 from scopt.ir.scop import Scop
 from scopt.machine import Machine
 from scopt.machine.costs import (
@@ -232,7 +233,7 @@ def strip_lengths(source: Scop, marked: MarkedSchedule, loops: LoopNest, machine
     """That there are half as many rows as a strip has usually, at least (shorter ones aren't vectors in every
     compiler's code), or those of a piece, where they run in pieces; or that others have far more to do. Beside other
     strips, nothing of those in pieces that fill no buffers: fewer rows run one by one, as in the original. Not of sizes
-    that are known about: strips were chosen for these."""
+    that are known about: strips were chosen for these. A few rows are enough where these share lines from afar."""
     parameters = frozenset(p.name for p in source.parameters if p.estimate is None)
     counts = {one.count for one in marked.strips.values() if one.vectors}
     short = [short_strip(item, marked.plain_strips, {p.name for p in source.parameters}) for item in loops.body.items]
@@ -242,6 +243,8 @@ def strip_lengths(source: Scop, marked: MarkedSchedule, loops: LoopNest, machine
             extent = plus(subtract(loop.upper, loop.lower), 1)
             if linear(extent)[0] and names(extent) <= parameters:
                 least = PIECE if loop in short else min(count, strip_rows(machine)) // 2
+                if any(share_far_lines(source, one, machine) for one in marked.strips.values() if _is_of(one, loop)):
+                    least = SHARED_ROWS
                 found.append((loop, exceeds((extent,), least - 1)))
     if len({test for _, test in found}) > 1:
         work = source_factors(source, [loop for loop, _ in found])
@@ -249,6 +252,14 @@ def strip_lengths(source: Scop, marked: MarkedSchedule, loops: LoopNest, machine
         asked = [one for one in found if filled or one[0] not in short]
         found = [(loop, disjunction((test, *outweighed(loop, work)))) for loop, test in asked]
     return list(dict.fromkeys(test for _, test in found))
+
+
+def _is_of(strips: Strips, loop: For) -> bool:
+    """Whether a loop is the one over such strips. (Statements in strips are called after those of the source.)"""
+    called = {call.statement for call in calls(loop.body)}
+    return strips.vectors and any(
+        name == one or one.startswith(f"{name}_") for name in strips.statements for one in called
+    )
 
 
 def _outermost_of(block: Block, step: int) -> Iterator[For]:

@@ -209,7 +209,7 @@ class _Strip(Copied, eq=False):
             identity = relation.domain().identity().reset_tuple_id(OUT)
             name = names.statement(f"{original.name}_rows")
             expansion = outer.flat_range_product(identity).set_tuple_name(OUT, name).coalesce()
-            lane = _lane(strips, relation.domain())
+            lane = lane_of(strips, relation.domain())
             statements.append(renamed(original, expansion, storage, lane, vectors=strips.vectors))
             expansions[name] = expansion
         return _Strip(scop, deps, prefix, statements, expansions, [], strips, storage, turns)
@@ -249,7 +249,7 @@ class _Strip(Copied, eq=False):
     def kept(self, buffer: RowBuffer) -> Iterator[tuple[Statement, Access]]:
         """The references to a buffer."""
         for statement, access in self.accesses(buffer.array):
-            if keeps(buffer, access, _lane(self.strips, statement.domain)[0]):
+            if keeps(buffer, access, lane_of(self.strips, statement.domain)[0]):
                 yield statement, access
 
     def copies(
@@ -290,7 +290,7 @@ class _Strip(Copied, eq=False):
         return isl.Schedule.from_domain(isl.UnionSet.from_set(domain)).insert_partial_schedule(joined(members))
 
 
-def _lane(strips: Strips, domain: isl.Set) -> tuple[int, int]:
+def lane_of(strips: Strips, domain: isl.Set) -> tuple[int, int]:
     """The row of a statement's instances: an iterator's position, and a constant to be added."""
     # of all the statement's instances: a single row would be a constant
     own = isl.UnionSet.from_set(isl.Set.universe(domain.get_space()))

@@ -167,3 +167,35 @@ def test_rows_of_pixels_of_channels_are_the_same_rows_everywhere(run_c: Callable
     assert "_all" not in text  # each nest knows which cells it writes
     assert "ch >= 16" in text  # a loop over all cells is none over three channels at a time
     assert run_c(text, "-O1", name="after") == run_c(CHANNELS, "-O1", name="b")
+
+
+ENDING = """#include <stdio.h>
+static float acc[400], dst[400];
+static int at[400];
+void find(int h, int w, int n, const float *restrict level) {
+#pragma scop
+  for (int y = 0; y < h; y++)
+    for (int x = 1; x < w - 1; x++) acc[y * w + x] = dst[y * w + x - 1] + dst[y * w + x + 1];
+  for (int p = 0; p < h * w; p++) {
+    int k;
+    for (k = 0; k < n; k++)
+      if (acc[p] < level[k]) break;
+    at[p] = k;
+  }
+#pragma endscop
+}
+int main(void) {
+  float level[5] = {1, 2, 4, 8, 16};
+  for (int i = 0; i < 400; i++) dst[i] = (i * 7 % 31) * 0.3f;
+  for (int h = 0; h < 20; h += 6)
+    for (int w = -1; w < 20; w += 5) find(h, w, 5, level);
+  for (int i = 0; i < 400; i++) printf("%a %d ", acc[i], at[i]);
+  return 0;
+}
+"""
+
+
+def test_loops_inside_may_have_an_end_of_their_own(run_c: Callable[..., str]) -> None:
+    text = optimize(ENDING, Options(eager=True)).text.decode()
+    assert "row_1" in text
+    assert run_c(text, "-O1", name="after") == run_c(ENDING, "-O1", name="b")
