@@ -4,6 +4,9 @@ one over remainders inside.
 For each remainder, subscripts and conditions with quotients and remainders of the iterator are plain ones: upsampling,
 colour mosaics, fields of interlaced pictures. The loop over remainders is a small one of constant length, which becomes
 straight code (strip-mining; Wolfe, "More iteration space tiling", 1989). Iterations keep their order.
+
+Where there are nothing but quotients, by so much that iterations of one are a vector loop (``x[i] = scale[i / 32] *
+q[i]``: numbers that are stored in blocks), the inner loop is that one, in which they don't change.
 """
 
 from __future__ import annotations
@@ -21,9 +24,11 @@ from scopt.ir.effects import STEPS, effects
 from scopt.ir.scop import CType
 from scopt.ir.walks import replaced, used_names, walk
 
-# Remainders that are told apart, at most; loops of constant length that are straight code as they are; statements that
-# a loop may have after that.
-_REMAINDERS, _SHORT, _STATEMENTS = 8, 64, 64
+# Remainders that are told apart, at most; iterations of a quotient that are a vector loop, at least; loops of constant
+# length that are straight code as they are; statements that a loop may have after that.
+_REMAINDERS, _VECTORS, _SHORT, _STATEMENTS = 8, 16, 64, 64
+# Bits that are shifted out, at most.
+_LARGEST_SHIFT = 16
 
 
 class _Loop(Struct, frozen=True):
@@ -141,23 +146,28 @@ def _divisor(body: Any, loop: _Loop) -> int:
     if not any(node in inside or not division.remainder for node, division in found.items()):
         return 1
     count = lcm(*(division.divisor for division in found.values()))
-    return count if count <= _REMAINDERS else 1
+    whole = all(one.divisor == count and one.added % count == 0 and not one.remainder for one in found.values())
+    return count if count <= _REMAINDERS or (whole and count >= _VECTORS) else 1
 
 
 class _Division(Struct, frozen=True):
-    """``(iterator + added) / divisor``, or ``%``, of what isn't negative."""
+    """``(iterator + added) / divisor``, or ``%``, of what isn't negative. multiple: that quotient's multiple of the
+    divisor, as ``(iterator + added) & ~1``."""
 
     remainder: bool
     divisor: int
     added: int
+    multiple: bool = False
 
 
 def _division(node: Any, loop: _Loop) -> _Division | None:
-    if not isinstance(node, ir.BinaryOp) or (divisor := value_of(node.right)) is None:
+    if not isinstance(node, ir.BinaryOp) or (divisor := _number(node.right)) is None:
         return None
-    remainder = node.op in ("%", "&")
-    if node.op == ">>" and 0 < divisor < _REMAINDERS:
+    remainder, multiple = node.op in ("%", "&"), False
+    if node.op == ">>" and 0 < divisor < _LARGEST_SHIFT:
         divisor = 1 << divisor
+    elif node.op == "&" and divisor < 0 and divisor & -divisor == -divisor:
+        remainder, multiple, divisor = False, True, -divisor
     elif node.op == "&" and divisor > 0 and divisor & (divisor + 1) == 0:
         divisor += 1
     elif node.op not in ("/", "%"):
@@ -165,7 +175,15 @@ def _division(node: Any, loop: _Loop) -> _Division | None:
     added = _added(node.left, loop.name)
     if divisor <= 1 or added is None or loop.start + added < 0:
         return None
-    return _Division(remainder, divisor, added)
+    return _Division(remainder, divisor, added, multiple)
+
+
+def _number(node: Any) -> int | None:
+    """The value of a constant, or of one with all bits inverted."""
+    if isinstance(node, ir.UnaryOp) and node.op == "~":
+        value = value_of(node.expr)
+        return None if value is None else ~value
+    return value_of(node)
 
 
 def _added(node: Any, name: str) -> int | None:
@@ -192,9 +210,9 @@ def _by_remainder(body: Any, loop: _Loop, quotient: str, remainder: str, count: 
             same = found.divisor == count and rest == 0
             return small if same else ir.BinaryOp("%", small, number(found.divisor), node.coord)
         result = plus(_times(count // found.divisor, quotient), whole)
-        if found.divisor == count and rest == 0:
-            return result
-        return ir.BinaryOp("+", result, ir.BinaryOp("/", small, number(found.divisor), node.coord), node.coord)
+        if found.divisor != count or rest > 0:
+            result = ir.BinaryOp("+", result, ir.BinaryOp("/", small, number(found.divisor), node.coord), node.coord)
+        return ir.BinaryOp("*", number(found.divisor), result, node.coord) if found.multiple else result
 
     return replaced(body, plain)
 
@@ -230,7 +248,7 @@ def _instances(node: Any) -> float:
 def _is_simple(body: Any, count: int) -> bool:
     """Whether a body is short, and is left nowhere but at its end."""
     left = next(leaving(body), None) is not None or out_of_statements(body) is not None
-    return not left and count * _instances(body) <= _STATEMENTS
+    return not left and (1 if count >= _VECTORS else count) * _instances(body) <= _STATEMENTS
 
 
 def _for(name: str, spelled: str, start: int, op: str, end: Any, body: Any, where: Any) -> ir.For:
