@@ -63,7 +63,7 @@ def with_lookups_apart(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop, 
     def visit(item: Item) -> tuple[Item, ...]:
         if not isinstance(item, For):
             return (item,)
-        if not (found := _lookups(scop, item)):
+        if item.mark.fetched or not (found := _lookups(scop, item)):
             return (_without_vectors(scop, item),)
         for call in found:
             if (name := call.statement) not in buffers:
@@ -122,7 +122,7 @@ def _subscripts(scop: Scop, name: str) -> float:
 def may_be_strips(loop: For) -> bool:
     """Whether a loop is an innermost vector loop, and nothing else."""
     mark = loop.mark
-    plain = replace(mark, private=(), wide=0, looked=()) == LoopMark(simd=True)
+    plain = replace(mark, private=(), wide=0, looked=(), fetched=None) == LoopMark(simd=True)
     return plain and loop.step == 1 and all(isinstance(one, Call | If) for one in items(loop.body))
 
 

@@ -21,6 +21,7 @@ from scopt import ir
 from scopt.frontend.normalize.opaque import leaving, out_of_statements
 from scopt.frontend.normalize.tree_rewriting import is_plain, names_of, number, plus, step_of, substituted, value_of
 from scopt.ir.effects import STEPS, effects
+from scopt.ir.printing import CPrinter
 from scopt.ir.scop import CType
 from scopt.ir.walks import replaced, used_names, walk
 
@@ -61,7 +62,7 @@ class Remainders(Struct, frozen=True):
         knows it."""
         head = self.header(loop, original)
         count = _divisor(loop.stmt, head) if head is not None else 1
-        if head is None or count == 1 or not _is_simple(loop.stmt, count):
+        if head is None or count == 1 or not _is_simple(loop.stmt, count) or _stores_records(loop.stmt, head, count):
             return loop
         quotient = self.fresh(head.name)
         remainder = self.fresh(quotient)
@@ -228,6 +229,27 @@ def _shares_results(body: Any, quotient: str, remainder: str) -> bool:
     written += [node.expr for node in nodes if isinstance(node, ir.UnaryOp) and node.op in STEPS]
     places = [{*used_names(lvalue)} for lvalue in written if isinstance(lvalue, ir.ArrayRef)]
     return any(quotient in names and remainder not in names for names in places)
+
+
+def _stores_records(body: Any, loop: _Loop, count: int) -> bool:
+    """Whether iterations store records of three elements, or another number for which so many times as many are no
+    vectors, and only read cells that are theirs together: these can be fetched in front."""
+    if count > _REMAINDERS or any((one := _division(node, loop)) and one.remainder for node in walk(body)):
+        return False
+    stored: dict[str, set[str]] = {}
+    for node in walk(body):
+        cell = node.lvalue if isinstance(node, ir.Assignment) else None
+        if isinstance(cell, ir.ArrayRef) and _is_in_record(cell, loop):
+            stored.setdefault(next(iter(used_names(cell.name))), set()).add(CPrinter().visit(cell))
+    return any(len(cells) & (len(cells) - 1) for cells in stored.values())
+
+
+def _is_in_record(reference: ir.ArrayRef, loop: _Loop) -> bool:
+    """Whether the next iteration's cell isn't the next one."""
+    if loop.name not in used_names(reference.subscript):
+        return loop.name in used_names(reference.name)
+    products = (node for node in walk(reference.subscript) if isinstance(node, ir.BinaryOp) and node.op == "*")
+    return any(loop.name in used_names(node) for node in products)
 
 
 def _instances(node: Any) -> float:
