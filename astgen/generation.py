@@ -385,7 +385,6 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("common-choices", "choices that an innermost loop leaves stand in front of it", _common_choices),
     Rewrite("narrow-loops", "sums of narrow cells have 16 bits where these are enough", _of_vectors(with_narrow_loops)),
     Rewrite("fetched-cells", "cells that last for some iterations, in buffers", _computed(with_fetched_cells)),
-    Rewrite("fetched-cells", "cells that last for some iterations, in buffers", _computed(with_fetched_cells)),
     Rewrite("lookups-apart", "places in tables in vectors, lookups one by one", _computed(with_lookups_apart)),
     Rewrite("endings-in-lanes", "loops that end on data, for many items at a time", _endings_in_lanes),
     Rewrite("carried-cells", "what loops in order hand on is in variables", _of_vectors(with_carried_cells)),

@@ -74,10 +74,18 @@ def _looking_up(scop: Scop, loop: For) -> Strips:
     known = {one.name for one in scop.statements}
     body = loop.body.items
     found = [k for k, one in enumerate(body) if isinstance(one, Call) and f"{one.statement}{PLACE}" in known]
-    before, rest = body[: found[0]], body[found[-1] + 1 :]
-    those = [one for one in body[found[0] : found[-1] + 1] if isinstance(one, Call)]
+    before, rest = [*body[: found[-1] + 1]], body[found[-1] + 1 :]
+    those = [one for k in found if isinstance(one := body[k], Call)]
     at = subtract(Name(loop.iterator), Name(first))
-    places, lookups = ([_with(one, suffix, at) for one in those] for suffix in (PLACE, LOOKUP))
+    places, lookups = (
+        [
+            Call(part_name(name, suffix, turn), (*one.args, at))
+            for one, (name, turn) in zip(those, numbered(those), strict=True)
+        ]
+        for suffix in (PLACE, LOOKUP)
+    )
+    for k, place in zip(found, places, strict=True):
+        before[k] = place
 
     def part(made: Sequence[Item], *, vector: bool) -> For:
         inside = {call.statement for call in calls(Block(tuple(made)))}
@@ -87,15 +95,24 @@ def _looking_up(scop: Scop, loop: For) -> Strips:
         upper = _least(loop.upper, plus(Name(first), STRIP - 1))
         return replace(loop, lower=Name(first), upper=upper, body=Block(tuple(made)), mark=mark)
 
-    parts = [part([*before, *places], vector=True), part(lookups, vector=False)]
+    parts = [part(before, vector=True), part(lookups, vector=False)]
     parts += [part(rest, vector=True)] if rest else []
     strips = For(first, loop.lower, loop.upper, STRIP, Block(tuple(parts)))
     texts = tuple(f"{scop.long_type} {name}[{STRIP}];" for name in buffers)
     return Strips(texts, tuple(_declared(scop.long_type, name) for name in buffers), strips)
 
 
-def _with(call: Call, suffix: str, at: Expr) -> Call:
-    return Call(f"{call.statement}{suffix}", (*call.args, at))
+def numbered(lookups: Sequence[Call]) -> list[tuple[str, int]]:
+    """The statements of lookups, and how often each was called before."""
+    found = list[tuple[str, int]]()
+    for one in lookups:
+        found.append((one.statement, sum(name == one.statement for name, _ in found)))
+    return found
+
+
+def part_name(name: str, suffix: str, turn: int) -> str:
+    """The name of a part of a statement, for one of its calls."""
+    return f"{name}{suffix}{turn or ''}"
 
 
 def _declared(spelling: str, name: str) -> ir.Decl:
