@@ -37,6 +37,7 @@ from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.ended_by_data import Endings, with_endings_in_lanes, with_possible_endings
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.exchanging import with_exchanges
+from scopt.astgen.passes.fetched_cells import with_fetched_cells
 from scopt.astgen.passes.gathering import with_records_apart
 from scopt.astgen.passes.kept_loops import with_kept_loops, with_plain_sums
 from scopt.astgen.passes.lane_copies import with_lanes
@@ -383,6 +384,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("common-reads", "what a vector loop only reads, or chooses, is in a variable", _common_reads),
     Rewrite("common-choices", "choices that an innermost loop leaves stand in front of it", _common_choices),
     Rewrite("narrow-loops", "sums of narrow cells have 16 bits where these are enough", _of_vectors(with_narrow_loops)),
+    Rewrite("fetched-cells", "cells that last for some iterations, in buffers", _computed(with_fetched_cells)),
     Rewrite("lookups-apart", "places in tables in vectors, lookups one by one", _computed(with_lookups_apart)),
     Rewrite("endings-in-lanes", "loops that end on data, for many items at a time", _endings_in_lanes),
     Rewrite("carried-cells", "what loops in order hand on is in variables", _of_vectors(with_carried_cells)),

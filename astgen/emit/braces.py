@@ -20,5 +20,6 @@ def inline(scop: Scop, block: Block) -> bool:
 
 def in_braces(scop: Scop, loop: For) -> bool:
     """Whether something stands in front of a loop that is for it alone."""
-    own = loop.mark.searched or loop.mark.looked or loop.mark.parted or stands_twice(loop)
+    mark = loop.mark
+    own = mark.searched or mark.looked or mark.fetched or mark.parted or stands_twice(loop)
     return bool(own) or interior_of(scop, loop) is not None

@@ -150,7 +150,7 @@ class _Printer(Struct, frozen=True):
         match item:
             case Hold():
                 yield from self.hold(item)
-            case For() if item.mark.looked:
+            case For() if item.mark.looked or item.mark.fetched:
                 strips = in_strips(self.scop, item)
                 yield from (*map(cgen.Line, strips.declarations), *self.loop(strips.loop))
             case For() if item.mark.parted is not None:

@@ -40,7 +40,8 @@ def interior_of(scop: Scop, loop: For) -> Interior | None:
     """Of a vector loop of one thread whose statements, some of which have such a condition, may be asked at its ends;
     None of others."""
     mark, last = loop.mark, subtract(loop.upper, loop.lower)
-    plain = mark.simd and not (mark.parallel or mark.reductions or mark.jammed or mark.searched or mark.looked)
+    strips = mark.looked or mark.fetched
+    plain = mark.simd and not (mark.parallel or mark.reductions or mark.jammed or mark.searched or strips)
     if not plain or mark.narrow is not None or loop.step != 1 or INSIDE in scop.reserved:
         return None
     calls = [item for item in loop.body.items if isinstance(item, Call)]

@@ -137,7 +137,7 @@ class _Checker(Struct, frozen=True):
 
     def opened(self, loop: For, printed: Sequence[ir.Node], reader: Reader) -> None:
         """A loop with what stands in front of it in the same braces."""
-        if loop.mark.looked:
+        if loop.mark.looked or loop.mark.fetched:
             strips = in_strips(self.scop, loop)
             match _behind_declarations(strips.nodes, printed):
                 case [ir.For() as node]:

@@ -1,6 +1,10 @@
 """Vector loops that look narrow cells up, as text: strips of three loops, the places, the lookups, and the rest.
 
 ``long at_0[256]; for (xt…) { for (x…) at_0[x - xt] = f(a[x]); for (x…) y[x] = t[at_0[x - xt]]; for (x…) …; }``
+
+Those that fetch cells which last for some iterations: strips of two loops.
+
+``char d[256]; for (xt…) { for (x…; x += 2) { d[x - xt] = c[x / 2]; d[x - xt + 1] = c[x / 2]; } for (x…) …; }``
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.ir.expr import plus, subtract
-from scopt.ir.nest import Block, Call, Expr, For, LoopMark, Min, Name
+from scopt.ir.nest import Block, Call, Expr, Fetched, For, LoopMark, Min, Name
 from scopt.ir.nest_walks import Item, calls
 from scopt.ir.scop import Scop
 
@@ -31,15 +35,57 @@ class Strips(Struct, frozen=True):
 
 
 def in_strips(scop: Scop, loop: For) -> Strips:
-    """Of a loop that looks up in strips."""
+    """Of a loop that looks up, or fetches, in strips."""
+    return _fetching(scop, loop, loop.mark.fetched) if loop.mark.fetched is not None else _looking_up(scop, loop)
+
+
+def _fetching(scop: Scop, loop: For, fetched: Fetched) -> Strips:
+    forms, own = dict(fetched.forms), {}
+    for call in calls(loop.body):
+        own[call.statement] = call
+    upper = _least(loop.upper, plus(Name(fetched.strip), STRIP - 1))
+    at = subtract(Name(loop.iterator), Name(fetched.strip))
+    several = [
+        Call(fetch, (*own[name].args, plus(at, lane)))
+        for lane in range(fetched.group)
+        for name, fetch, _ in fetched.cells
+    ]
+    used = [
+        Call(forms[one.statement], (*one.args, at)) if isinstance(one, Call) and one.statement in forms else one
+        for one in loop.body.items
+    ]
+    first = For(loop.iterator, Name(fetched.strip), upper, fetched.group, Block(tuple(several)))
+    mark = replace(loop.mark, fetched=None)
+    rest = replace(loop, lower=Name(fetched.strip), upper=upper, body=Block(tuple(used)), mark=mark)
+    kinds = {fetch: scop.arrays[_fetches(scop, fetch)].type.spelling for _, fetch, _ in fetched.cells}
+    texts = tuple(f"{kinds[fetch]} {buffer}[{STRIP}];" for _, fetch, buffer in fetched.cells)
+    nodes = tuple(_declared(kinds[fetch], buffer) for _, fetch, buffer in fetched.cells)
+    return Strips(texts, nodes, For(fetched.strip, loop.lower, loop.upper, STRIP, Block((first, rest))))
+
+
+def _fetches(scop: Scop, name: str) -> str:
+    """The array whose cell a statement fetches."""
+    one = scop.statement(name)
+    return next(access.array for access in one.accesses if access.node is one.body.rvalue)
+
+
+def _looking_up(scop: Scop, loop: For) -> Strips:
     first, *buffers = loop.mark.looked
     known = {one.name for one in scop.statements}
     body = loop.body.items
     found = [k for k, one in enumerate(body) if isinstance(one, Call) and f"{one.statement}{PLACE}" in known]
-    before, rest = body[: found[0]], body[found[-1] + 1 :]
-    those = [one for one in body[found[0] : found[-1] + 1] if isinstance(one, Call)]
+    before, rest = [*body[: found[-1] + 1]], body[found[-1] + 1 :]
+    those = [one for k in found if isinstance(one := body[k], Call)]
     at = subtract(Name(loop.iterator), Name(first))
-    places, lookups = ([_with(one, suffix, at) for one in those] for suffix in (PLACE, LOOKUP))
+    places, lookups = (
+        [
+            Call(part_name(name, suffix, turn), (*one.args, at))
+            for one, (name, turn) in zip(those, numbered(those), strict=True)
+        ]
+        for suffix in (PLACE, LOOKUP)
+    )
+    for k, place in zip(found, places, strict=True):
+        before[k] = place
 
     def part(made: Sequence[Item], *, vector: bool) -> For:
         inside = {call.statement for call in calls(Block(tuple(made)))}
@@ -49,19 +95,28 @@ def in_strips(scop: Scop, loop: For) -> Strips:
         upper = _least(loop.upper, plus(Name(first), STRIP - 1))
         return replace(loop, lower=Name(first), upper=upper, body=Block(tuple(made)), mark=mark)
 
-    parts = [part([*before, *places], vector=True), part(lookups, vector=False)]
+    parts = [part(before, vector=True), part(lookups, vector=False)]
     parts += [part(rest, vector=True)] if rest else []
     strips = For(first, loop.lower, loop.upper, STRIP, Block(tuple(parts)))
     texts = tuple(f"{scop.long_type} {name}[{STRIP}];" for name in buffers)
-    return Strips(texts, tuple(_declared(scop, name) for name in buffers), strips)
+    return Strips(texts, tuple(_declared(scop.long_type, name) for name in buffers), strips)
 
 
-def _with(call: Call, suffix: str, at: Expr) -> Call:
-    return Call(f"{call.statement}{suffix}", (*call.args, at))
+def numbered(lookups: Sequence[Call]) -> list[tuple[str, int]]:
+    """The statements of lookups, and how often each was called before."""
+    found = list[tuple[str, int]]()
+    for one in lookups:
+        found.append((one.statement, sum(name == one.statement for name, _ in found)))
+    return found
 
 
-def _declared(scop: Scop, name: str) -> ir.Decl:
-    element = ir.TypeDecl(name, [], None, ir.IdentifierType(scop.long_type.split()))
+def part_name(name: str, suffix: str, turn: int) -> str:
+    """The name of a part of a statement, for one of its calls."""
+    return f"{name}{suffix}{turn or ''}"
+
+
+def _declared(spelling: str, name: str) -> ir.Decl:
+    element = ir.TypeDecl(name, [], None, ir.IdentifierType(spelling.split()))
     kind = ir.ArrayDecl(element, ir.Constant("int", str(STRIP)), [])
     return ir.Decl(name, [], [], [], [], kind, None, None)
 

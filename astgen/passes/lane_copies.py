@@ -62,7 +62,8 @@ def may_be_parted(scop: Scop, loop: For) -> bool:
 
 def _has_lanes(scop: Scop, loop: For) -> bool:
     mark = loop.mark
-    plain = mark.simd and not (mark.parallel or mark.jammed or mark.narrow or mark.looked) and loop.step == 1
+    strips = mark.looked or mark.fetched
+    plain = mark.simd and not (mark.parallel or mark.jammed or mark.narrow or strips) and loop.step == 1
     if not plain or any(isinstance(one, For | If) for one in items(loop.body)):
         return False
     inside = [scop.statement(call.statement) for call in calls(loop.body)]

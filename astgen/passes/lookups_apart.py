@@ -3,12 +3,12 @@
 ``for x: { r = …; rgb[x] = tone[clamp(430 * r - …)]; y[x] = 77 * rgb[x] + …; }`` is no vector loop to gcc, since no
 instruction gathers bytes, and clang takes vectors apart and puts them together again. What is computed in front of the
 lookups, the places, and what follows are vector loops of their own, over strips whose places wait in a buffer (measured
-for the colours of an image: 0.55 of the time by gcc, 0.85 by clang, for all of the image's stages).
+for the colours of an image: 0.55 of the time by gcc, 0.85 by clang, for all of the image's stages). What stands between
+lookups, as the next channel's place, comes before all of them.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator
 from itertools import chain, count
 
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.names import names_in_use
-from scopt.astgen.emit.strip_texts import LOOKUP, PLACE, STRIP
+from scopt.astgen.emit.strip_texts import LOOKUP, PLACE, STRIP, numbered, part_name
 from scopt.ir.expr import subtract
 from scopt.ir.nest import Block, Call, Const, For, If, LoopMark, LoopNest
 from scopt.ir.nest_walks import Item, calls, items, map_block
@@ -57,19 +57,21 @@ def looks_up_apart(scop: Scop, loop: For) -> bool:
 
 def with_lookups_apart(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop, LoopNest]:
     """The nest with such loops marked, and the SCoP with the statements that compute places, and look up there."""
-    taken, made, buffers = names_in_use(scop, nest), dict[str, Statement](), dict[str, str]()
+    taken, made, buffers = names_in_use(scop, nest), dict[str, Statement](), dict[tuple[str, int], str]()
     at = _fresh("at", taken)
 
     def visit(item: Item) -> tuple[Item, ...]:
         if not isinstance(item, For):
             return (item,)
-        if not (found := _lookups(scop, item)):
+        if item.mark.fetched or not (found := _lookups(scop, item)):
             return (_without_vectors(scop, item),)
-        for call in found:
-            if (name := call.statement) not in buffers:
-                buffers[name] = _fresh("place", taken | {at, *buffers.values()})
-                made.update((new.name, new) for new in _apart(scop, scop.statement(name), buffers[name], at))
-        own = [buffers[call.statement] for call in found]
+        several = numbered(found)
+        for name, turn in several:
+            if (name, turn) not in buffers:
+                buffers[name, turn] = _fresh("place", taken | {at, *buffers.values()})
+                parts = _apart(scop, scop.statement(name), buffers[name, turn], at, turn)
+                made.update((new.name, new) for new in parts)
+        own = [buffers[one] for one in several]
         strips = _fresh(f"{item.iterator}t", taken | {at, *own})
         return (replace(item, mark=replace(item.mark, looked=(strips, *own), wide=0)),)
 
@@ -77,8 +79,8 @@ def with_lookups_apart(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop, 
     return replace(scop, statements=(*scop.statements, *made.values())), LoopNest(block)
 
 
-def _apart(scop: Scop, one: Statement, buffer: str, at: str) -> Iterator[Statement]:
-    """The statement that puts the place into a buffer, and the one that looks up there."""
+def _apart(scop: Scop, one: Statement, buffer: str, at: str, turn: int) -> Iterator[Statement]:
+    """The statement that puts the place into a buffer, and the one that looks up there, for one of its calls."""
     lookup = lookup_of(scop, one)
     assert lookup is not None
     cell = ir.ArrayRef(ir.ID(buffer), ir.ID(at))
@@ -88,12 +90,16 @@ def _apart(scop: Scop, one: Statement, buffer: str, at: str) -> Iterator[Stateme
     long_type = replace(one.iterator_types[0], spelling=scop.long_type, signed=True, bits=64)
     both = {"iterators": (*one.iterators, at), "iterator_types": (*one.iterator_types, long_type)}
     place = ir.Assignment("=", cell, lookup.reference.subscript)
-    yield replace(one, name=f"{one.name}{PLACE}", body=place, accesses=places, **both)
+    yield replace(one, name=part_name(one.name, PLACE, turn), body=place, accesses=places, **both)
     value: ir.Node = ir.ArrayRef(lookup.reference.name, cell)
     if isinstance(lookup.value, ir.Cast):
         value = ir.Cast(lookup.value.to_type, value)
     yield replace(
-        one, name=f"{one.name}{LOOKUP}", body=ir.Assignment("=", lookup.target, value), accesses=others, **both
+        one,
+        name=part_name(one.name, LOOKUP, turn),
+        body=ir.Assignment("=", lookup.target, value),
+        accesses=others,
+        **both,
     )
 
 
@@ -108,7 +114,7 @@ def _lookups(scop: Scop, loop: For) -> list[Call]:
         return []
     length = subtract(loop.upper, loop.lower)
     short = isinstance(length, Const) and length.value < STRIP // 4
-    statements = {one.statement for one in calls(loop.body)}
+    statements = [one.statement for one in calls(loop.body)]
     work = sum(arithmetic(scop.statement(name).body) + _subscripts(scop, name) for name in statements)
     return [] if short or work < _OPERATIONS * len(found) else found
 
@@ -122,18 +128,19 @@ def _subscripts(scop: Scop, name: str) -> float:
 def may_be_strips(loop: For) -> bool:
     """Whether a loop is an innermost vector loop, and nothing else."""
     mark = loop.mark
-    plain = replace(mark, private=(), wide=0, looked=()) == LoopMark(simd=True)
+    plain = replace(mark, private=(), wide=0, looked=(), fetched=None) == LoopMark(simd=True)
     return plain and loop.step == 1 and all(isinstance(one, Call | If) for one in items(loop.body))
 
 
 def keeps_order(scop: Scop, loop: For, lookups: list[Call]) -> bool:
-    """Whether an iteration's values are the same where lookups stand in a loop of their own, and their places in front
-    of all of them: these are consecutive, once each, and nothing private goes from one part to another one."""
-    body, names = [*loop.body.items], [one.statement for one in lookups]
-    first, every = body.index(lookups[0]), [*calls(loop.body)]
-    counts = Counter(one.statement for one in every)
-    if body[first : first + len(lookups)] != lookups or any(counts[name] > 1 for name in names):
+    """Whether an iteration's values are the same where lookups stand in a loop of their own, behind their places and
+    all that stands between them: nothing there uses what they store, or changes what they read, and nothing private
+    goes from one part to another one."""
+    body, names = [*loop.body.items], {one.statement for one in lookups}
+    places, every = [k for k, one in enumerate(body) if one in lookups], [*calls(loop.body)]
+    if len(places) < len(lookups) or sum(one.statement in names for one in every) > len(places):
         return False
+    last, looked = places[-1], _read_by_lookups(scop, names)
     if any(one.held or one.chosen for one in lookups) or any(one.kept for one in every):
         return False
     parts = dict[str, set[int]]()
@@ -141,7 +148,8 @@ def keeps_order(scop: Scop, loop: For, lookups: list[Call]) -> bool:
     placed = [(position, call) for position, item in enumerate(body) for call in calls(Block((item,)))]
     for position, call in placed:
         one = scop.statement(call.statement)
-        part = 0 if position < first else 1 if position < first + len(lookups) else 2
+        part = 2 if position > last else int(call.statement in names)
+        between = part == 0 and position > places[0]
         inside = set[int]()
         if call.statement in names:
             lookup = lookup_of(scop, one)
@@ -155,12 +163,24 @@ def keeps_order(scop: Scop, loop: For, lookups: list[Call]) -> bool:
             parts.setdefault(access.array, set()).add(own)
             if id(access.node) in inside and access.array in stored:
                 return False  # a place that an earlier lookup of the iteration decides about
+            if between and (access.array in stored or (access.is_write and access.array in looked)):
+                return False
             if access.is_write:
                 kept.add(access.array)
         if part == 1:
             stored |= {access.array for access in one.accesses if access.is_write}
     scalars = {name for name in kept if not scop.arrays[name].rank or scop.arrays[name].private}
     return all(len(parts[name]) == 1 for name in scalars)
+
+
+def _read_by_lookups(scop: Scop, names: Collection[str]) -> set[str]:
+    """The arrays that lookups read once their places are known."""
+    found = set[str]()
+    for name in names:
+        statement, lookup = scop.statement(name), lookup_of(scop, scop.statement(name))
+        inside = {id(node) for node in walk(lookup.reference.subscript)} if lookup is not None else set[int]()
+        found |= {one.array for one in statement.accesses if not one.is_write and id(one.node) not in inside}
+    return found
 
 
 def _assigns(node: ir.Node) -> bool:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.frontend.model.affine import NotAffine, Scope, affine, always, condition
+from scopt.frontend.model.affine import NotAffine, Scope, affine, always, condition, constant_of
 from scopt.ir.walks import mapped, used_names, walk
 from scopt.poly.isl_utils import PARAM, project_out_params
 
@@ -22,6 +22,8 @@ SMALL, WIDEST = 16, 8
 LONGEST_STEP = 4
 # How often remainders wrap around: once in (j + 1) % n, twice in (j + dj + n) % n.
 TIMES = 2
+# Masks that an int, and the sum of one and another, has room for.
+LARGEST_MASK = 1 << 30
 
 
 def choices(node: Any, scope: Scope) -> Iterator[ir.TernaryOp]:
@@ -45,7 +47,7 @@ def _links(choice: ir.TernaryOp) -> Iterator[ir.TernaryOp]:
 
 def as_choice(node: Any, scope: Scope, *, surely: bool = True) -> ir.TernaryOp | None:
     """A choice; a remainder that is one: of what is less than three times the divisor. surely: and never negative;
-    otherwise, where it isn't."""
+    otherwise, where it isn't. Masks of the lowest bits are remainders of what is negative, too."""
     match node:
         case ir.TernaryOp():
             return node
@@ -58,7 +60,32 @@ def as_choice(node: Any, scope: Scope, *, surely: bool = True) -> ir.TernaryOp |
                     return _wrapped(left, right, TIMES, scope.within(condition(natural, scope)))
                 except NotAffine:
                     return None
+        case ir.BinaryOp(op="&", left=left, right=right) if (count := _mask(right, scope)) is not None:
+            return _masked(left, count, scope)
     return None
+
+
+def _mask(node: Any, scope: Scope) -> int | None:
+    """The power of two that ``x & node`` is the remainder by."""
+    try:
+        value = constant_of(affine(node, scope).aff)
+    except NotAffine:
+        return None
+    return value + 1 if value is not None and 0 < value < LARGEST_MASK and not value & (value + 1) else None
+
+
+def _masked(left: Any, count: int, scope: Scope) -> ir.TernaryOp | None:
+    """A remainder by a power of two, of what isn't negative, or of what is less than one of it below."""
+    divisor, zero = ir.Constant("int", str(count)), ir.Constant("int", "0")
+    natural = ir.BinaryOp(">=", left, zero, left.coord)
+    if _always(natural, scope):
+        return _wrapped(left, divisor, TIMES, scope)
+    above = ir.BinaryOp("+", left, divisor, left.coord)
+    if not _always(ir.BinaryOp(">=", above, zero, left.coord), scope):
+        return None
+    inside = scope.within(condition(natural, scope))
+    further = left if _always(ir.BinaryOp("<", left, divisor), inside) else _wrapped(left, divisor, TIMES, inside)
+    return None if further is None else ir.TernaryOp(ir.BinaryOp("<", left, zero, left.coord), above, further)
 
 
 def _wrapped(left: Any, right: Any, times: int, scope: Scope) -> ir.TernaryOp | None:

@@ -4,6 +4,9 @@ one over remainders inside.
 For each remainder, subscripts and conditions with quotients and remainders of the iterator are plain ones: upsampling,
 colour mosaics, fields of interlaced pictures. The loop over remainders is a small one of constant length, which becomes
 straight code (strip-mining; Wolfe, "More iteration space tiling", 1989). Iterations keep their order.
+
+Where there are nothing but quotients, by so much that iterations of one are a vector loop (``x[i] = scale[i / 32] *
+q[i]``: numbers that are stored in blocks), the inner loop is that one, in which they don't change.
 """
 
 from __future__ import annotations
@@ -18,12 +21,15 @@ from scopt import ir
 from scopt.frontend.normalize.opaque import leaving, out_of_statements
 from scopt.frontend.normalize.tree_rewriting import is_plain, names_of, number, plus, step_of, substituted, value_of
 from scopt.ir.effects import STEPS, effects
+from scopt.ir.printing import CPrinter
 from scopt.ir.scop import CType
 from scopt.ir.walks import replaced, used_names, walk
 
-# Remainders that are told apart, at most; loops of constant length that are straight code as they are; statements that
-# a loop may have after that.
-_REMAINDERS, _SHORT, _STATEMENTS = 8, 64, 64
+# Remainders that are told apart, at most; iterations of a quotient that are a vector loop, at least; loops of constant
+# length that are straight code as they are; statements that a loop may have after that.
+_REMAINDERS, _VECTORS, _SHORT, _STATEMENTS = 8, 16, 64, 64
+# Bits that are shifted out, at most.
+_LARGEST_SHIFT = 16
 
 
 class _Loop(Struct, frozen=True):
@@ -56,7 +62,7 @@ class Remainders(Struct, frozen=True):
         knows it."""
         head = self.header(loop, original)
         count = _divisor(loop.stmt, head) if head is not None else 1
-        if head is None or count == 1 or not _is_simple(loop.stmt, count):
+        if head is None or count == 1 or not _is_simple(loop.stmt, count) or _stores_records(loop.stmt, head, count):
             return loop
         quotient = self.fresh(head.name)
         remainder = self.fresh(quotient)
@@ -141,23 +147,28 @@ def _divisor(body: Any, loop: _Loop) -> int:
     if not any(node in inside or not division.remainder for node, division in found.items()):
         return 1
     count = lcm(*(division.divisor for division in found.values()))
-    return count if count <= _REMAINDERS else 1
+    whole = all(one.divisor == count and one.added % count == 0 and not one.remainder for one in found.values())
+    return count if count <= _REMAINDERS or (whole and count >= _VECTORS) else 1
 
 
 class _Division(Struct, frozen=True):
-    """``(iterator + added) / divisor``, or ``%``, of what isn't negative."""
+    """``(iterator + added) / divisor``, or ``%``, of what isn't negative. multiple: that quotient's multiple of the
+    divisor, as ``(iterator + added) & ~1``."""
 
     remainder: bool
     divisor: int
     added: int
+    multiple: bool = False
 
 
 def _division(node: Any, loop: _Loop) -> _Division | None:
-    if not isinstance(node, ir.BinaryOp) or (divisor := value_of(node.right)) is None:
+    if not isinstance(node, ir.BinaryOp) or (divisor := _number(node.right)) is None:
         return None
-    remainder = node.op in ("%", "&")
-    if node.op == ">>" and 0 < divisor < _REMAINDERS:
+    remainder, multiple = node.op in ("%", "&"), False
+    if node.op == ">>" and 0 < divisor < _LARGEST_SHIFT:
         divisor = 1 << divisor
+    elif node.op == "&" and divisor < 0 and divisor & -divisor == -divisor:
+        remainder, multiple, divisor = False, True, -divisor
     elif node.op == "&" and divisor > 0 and divisor & (divisor + 1) == 0:
         divisor += 1
     elif node.op not in ("/", "%"):
@@ -165,7 +176,15 @@ def _division(node: Any, loop: _Loop) -> _Division | None:
     added = _added(node.left, loop.name)
     if divisor <= 1 or added is None or loop.start + added < 0:
         return None
-    return _Division(remainder, divisor, added)
+    return _Division(remainder, divisor, added, multiple)
+
+
+def _number(node: Any) -> int | None:
+    """The value of a constant, or of one with all bits inverted."""
+    if isinstance(node, ir.UnaryOp) and node.op == "~":
+        value = value_of(node.expr)
+        return None if value is None else ~value
+    return value_of(node)
 
 
 def _added(node: Any, name: str) -> int | None:
@@ -192,9 +211,9 @@ def _by_remainder(body: Any, loop: _Loop, quotient: str, remainder: str, count: 
             same = found.divisor == count and rest == 0
             return small if same else ir.BinaryOp("%", small, number(found.divisor), node.coord)
         result = plus(_times(count // found.divisor, quotient), whole)
-        if found.divisor == count and rest == 0:
-            return result
-        return ir.BinaryOp("+", result, ir.BinaryOp("/", small, number(found.divisor), node.coord), node.coord)
+        if found.divisor != count or rest > 0:
+            result = ir.BinaryOp("+", result, ir.BinaryOp("/", small, number(found.divisor), node.coord), node.coord)
+        return ir.BinaryOp("*", number(found.divisor), result, node.coord) if found.multiple else result
 
     return replaced(body, plain)
 
@@ -210,6 +229,27 @@ def _shares_results(body: Any, quotient: str, remainder: str) -> bool:
     written += [node.expr for node in nodes if isinstance(node, ir.UnaryOp) and node.op in STEPS]
     places = [{*used_names(lvalue)} for lvalue in written if isinstance(lvalue, ir.ArrayRef)]
     return any(quotient in names and remainder not in names for names in places)
+
+
+def _stores_records(body: Any, loop: _Loop, count: int) -> bool:
+    """Whether iterations store records of three elements, or another number for which so many times as many are no
+    vectors, and only read cells that are theirs together: these can be fetched in front."""
+    if count > _REMAINDERS or any((one := _division(node, loop)) and one.remainder for node in walk(body)):
+        return False
+    stored: dict[str, set[str]] = {}
+    for node in walk(body):
+        cell = node.lvalue if isinstance(node, ir.Assignment) else None
+        if isinstance(cell, ir.ArrayRef) and _is_in_record(cell, loop):
+            stored.setdefault(next(iter(used_names(cell.name))), set()).add(CPrinter().visit(cell))
+    return any(len(cells) & (len(cells) - 1) for cells in stored.values())
+
+
+def _is_in_record(reference: ir.ArrayRef, loop: _Loop) -> bool:
+    """Whether the next iteration's cell isn't the next one."""
+    if loop.name not in used_names(reference.subscript):
+        return loop.name in used_names(reference.name)
+    products = (node for node in walk(reference.subscript) if isinstance(node, ir.BinaryOp) and node.op == "*")
+    return any(loop.name in used_names(node) for node in products)
 
 
 def _instances(node: Any) -> float:
@@ -230,7 +270,7 @@ def _instances(node: Any) -> float:
 def _is_simple(body: Any, count: int) -> bool:
     """Whether a body is short, and is left nowhere but at its end."""
     left = next(leaving(body), None) is not None or out_of_statements(body) is not None
-    return not left and count * _instances(body) <= _STATEMENTS
+    return not left and (1 if count >= _VECTORS else count) * _instances(body) <= _STATEMENTS
 
 
 def _for(name: str, spelled: str, start: int, op: str, end: Any, body: Any, where: Any) -> ir.For:

@@ -19,8 +19,7 @@ from scopt.frontend.extract import extract
 from scopt.frontend.region.origins import choosing_macros
 from scopt.frontend.region.parse import parse
 from scopt.frontend.region.placement import with_directives
-from scopt.frontend.region.short_loops import LONG_LOOP, short_macros, with_number
-from scopt.frontend.region.zero_points import zero_points
+from scopt.frontend.region.short_loops import LONG_LOOP, short_macros, telling_macros, with_number
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import Directives
 from scopt.frontend.text.macros import reachable_words
@@ -78,7 +77,7 @@ def _placed(placed: Placed, macros: RegionMacros | None, finder: _Counterparts) 
     if counterpart is None or choosing_macros(tu, region) & reachable_words(macros.symbolic, macros.defined):
         return expanded
     short = short_macros(counterpart, macros.symbolic, macros.types, LONG_LOOP) if not finder.eager else []
-    short += [name for name in zero_points(counterpart, macros.symbolic, macros.types) if name not in short]
+    short += [name for name in telling_macros(counterpart, macros.symbolic, macros.types) if name not in short]
     for name in short:
         counterpart = with_number(counterpart, name, macros.symbolic[name])
     if short and len(short) == len(macros.symbolic):

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.frontend.region.mask_macros import mask_macros
 from scopt.frontend.region.zero_points import zero_points
 from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.scoping import loop_iterator
@@ -27,16 +28,22 @@ def short_macros(region: Region, symbolic: Mapping[str, int], types: Mapping[str
     return [name for name, value in symbolic.items() if name in names and 0 <= value < limit and name not in types]
 
 
+def telling_macros(region: Region, symbolic: Mapping[str, int], types: Mapping[str, str]) -> list[str]:
+    """The macros whose number tells what an expression is: zero points and masks."""
+    found = {*zero_points(region, symbolic, types), *mask_macros(region, symbolic, types)}
+    return [name for name in symbolic if name in found]
+
+
 def with_short_loops(region: Region) -> Region:
     """A marked region, with the values of the macros that say how often short loops run, unless all are short, as in
-    small instances of programs; and with those of zero points."""
+    small instances of programs; and with those of zero points and masks."""
     short: set[str | None] = set()
     if not region.directives:
         short.update(short_macros(region, region.symbolic, region.types, FEW))
     iterators = {loop_iterator(loop) for loop in _loops(region)}
     if all(_head(loop) <= short | iterators for loop in _loops(region)):
         short.clear()
-    known = {*short, *zero_points(region, region.symbolic, region.types)} if not region.directives else short
+    known = {*short, *telling_macros(region, region.symbolic, region.types)} if not region.directives else short
     if not known:
         return region
     chosen = region

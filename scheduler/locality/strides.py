@@ -15,6 +15,7 @@ from scopt.machine.costs import MOST_STEP
 from scopt.poly.data_moves import data_moves
 from scopt.poly.isl_utils import SET, sets_of
 from scopt.poly.linear import Vector, affine_row, coefficients, solve, subscript_moves, whole
+from scopt.poly.lookups import GATHERED
 from scopt.poly.restructure import leaf_parts
 from scopt.scheduler.locality.row_steps import in_rows, is_record, is_step, is_table, joined_rows
 
@@ -28,6 +29,7 @@ class Strides(Struct, frozen=True):
     unit: moves by ±1, or by a few elements, where others leave out none. invariant: stays. other: jumps (another row, a
     larger step, or unknown); stepping: of those, how many move by a few elements within a row; tables: how many read
     somewhere in an array that the first cache keeps anyway; records: how many move on by a few lines of their row.
+    narrow: how many others read somewhere in an array of narrow cells, nobody knows how large.
     """
 
     unit_reads: int = 0
@@ -40,6 +42,7 @@ class Strides(Struct, frozen=True):
     unknown: int = 0
     tables: int = 0
     records: int = 0
+    narrow: int = 0
 
     @property
     def contiguous(self) -> bool:
@@ -56,6 +59,12 @@ class Strides(Struct, frozen=True):
     def along_lines(self) -> bool:
         """Whether all that moves does so within rows, by a few elements at most."""
         return not self.leaves_lines and self.unit_reads + self.unit_writes + self.stepping > 0
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether all that moves but what is looked up in narrow cells does so within rows, by a few elements."""
+        others = self.other_reads + self.other_writes - self.tables - self.narrow
+        return others <= self.stepping and self.unit_reads + self.unit_writes + self.stepping > 0
 
     @property
     def by_records(self) -> bool:
@@ -203,6 +212,7 @@ def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
         "unknown": 0,
         "tables": 0,
         "records": 0,
+        "narrow": 0,
     }
     moving = list(_moving(scop, schedule, member))
     filled = _filled(scop, moving)
@@ -213,7 +223,9 @@ def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
         array = scop.arrays[move.access.array]
         counts["unknown"] += move.moves is None
         counts["stepping"] += kind == "other" and is_step(array, move.moves)
-        counts["tables"] += move.moves is None and is_table(array) and not move.access.is_write
+        somewhere = move.moves is None and not move.access.is_write
+        counts["tables"] += somewhere and is_table(array)
+        counts["narrow"] += somewhere and not is_table(array) and 0 < array.type.bits < GATHERED
         counts["records"] += kind == "other" and is_record(array, move.moves)
         counts[f"{kind}_{'writes' if move.access.is_write else 'reads'}"] += 1
     return Strides(**counts)

@@ -47,7 +47,7 @@ def _parts(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> Parts | 
     members = range(node.band_n_member())
     carrying = [k for k in members if not node.band_member_get_coincident(k)]
     domain = node.get_domain()
-    every = sets_of(domain)
+    every = _in_order(scop, domain)
     if not carrying or len(every) < 2:
         return None
     alone = _running_once(node, every)
@@ -67,7 +67,7 @@ def _nests(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> Parts | 
     stay together."""
     if node.band_n_member() > 1 or node.band_member_get_coincident(0):
         return None
-    every = sets_of(node.get_domain())
+    every = _in_order(scop, node.get_domain())
     if len(every) < 2:
         return None
     alone = _running_once(node, every)
@@ -80,6 +80,13 @@ def _nests(scop: Scop, dependences: Ordered, node: isl.ScheduleNode) -> Parts | 
     if len(alone) == len(every) or not any(str(one.get_tuple_name()) in inside for one in alone):
         return None
     return _divided(scop, dependences, node, _by_iteration(node, alone))
+
+
+def _in_order(scop: Scop, domain: isl.UnionSet) -> list[isl.Set]:
+    """The statements' instances in the order of the source, which is kept where dependences leave a choice: what one
+    condition decides stays together."""
+    place = {one.name: k for k, one in enumerate(scop.statements)}
+    return sorted(sets_of(domain), key=lambda one: place[str(one.get_tuple_name())])
 
 
 def _by_iteration(node: isl.ScheduleNode, alone: list[isl.Set]) -> list[isl.UnionSet]:

@@ -215,11 +215,12 @@ class _Unroller(Struct, eq=False):
         return 0 if count > _FEW_ROWS and node.band_member_get_coincident(member) and line.leaves_lines else count
 
     def has_lanes(self, node: isl.ScheduleNode, members: Sequence[int]) -> bool:
-        """Whether one of these members of a band may be a vector loop that walks along lines, or runs from record to
-        record, whose cells straight code keeps in registers."""
+        """Whether one of these members of a band may be a vector loop that walks along lines, but for what it looks up
+        in narrow cells, which may be done apart, or runs from record to record, whose cells straight code keeps in
+        registers."""
         schedule = linear_schedule(self.setting.scop, node)
         free = [k for k in members if node.band_member_get_coincident(k)]
-        return any(one.along_lines or one.by_records for one in (strides(self.setting.scop, schedule, k) for k in free))
+        return any(one.looks_up or one.by_records for one in (strides(self.setting.scop, schedule, k) for k in free))
 
     def lanes_of(self, node: isl.ScheduleNode) -> int:
         """How many lanes of a vector the loops of a band that carry nothing have iterations for, at most."""

@@ -23,6 +23,7 @@ from scopt.astgen.generation import Program, turning_functions
 from scopt.astgen.passes.held_check import check_held
 from scopt.check.buffers import Buffers
 from scopt.check.ended_strips import check_ended_strips
+from scopt.check.fetched_strips import check_fetched_strips
 from scopt.check.forms import Roles
 from scopt.check.functions.definitions import check_functions
 from scopt.check.guards import check_guard
@@ -85,6 +86,7 @@ def _check_words(program: Program, deps: Dependences, text: Emitted, guard: str)
     check_row_sums(program, deps)
     check_searches(program)
     check_strips_of_lookups(program)
+    check_fetched_strips(program)
     check_lane_copies(program, deps)
     check_ended_strips(program)
     _check_nesting(program)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from scopt import ir
 from scopt.astgen.emit.names import names_in_use
-from scopt.astgen.emit.strip_texts import LOOKUP, PLACE
+from scopt.astgen.emit.strip_texts import LOOKUP, PLACE, numbered, part_name
 from scopt.astgen.generation import Program
 from scopt.astgen.passes.lookups_apart import keeps_order, may_be_strips
 from scopt.diagnostics import InternalError
@@ -32,14 +32,15 @@ def check_strips_of_lookups(program: Program) -> None:
         fresh = len({*names}) == len(names) == len(lookups) + 1 and taken.isdisjoint(names)
         if not (fresh and may_be_strips(loop) and keeps_order(scop, loop, lookups)):
             raise InternalError(f"{scop.location}: lookups: the loop over '{loop.iterator}' can't run in strips")
-        for call, buffer in zip(lookups, names[1:], strict=True):
-            if not _are_parts(scop, call.statement, buffer):
-                raise InternalError(f"{scop.location}: lookups: {call.statement} isn't what its parts are")
+        for (name, turn), buffer in zip(numbered(lookups), names[1:], strict=True):
+            if not _are_parts(scop, name, turn, buffer):
+                raise InternalError(f"{scop.location}: lookups: {name} isn't what its parts are")
 
 
-def _are_parts(scop: Scop, name: str, buffer: str) -> bool:
+def _are_parts(scop: Scop, name: str, turn: int, buffer: str) -> bool:
     """Whether two statements are those that put a place into a buffer, and that look up there."""
-    one, place, lookup = (scop.statement(f"{name}{suffix}") for suffix in ("", PLACE, LOOKUP))
+    one = scop.statement(name)
+    place, lookup = (scop.statement(part_name(name, suffix, turn)) for suffix in (PLACE, LOOKUP))
     iterators, types = one.iterators, one.iterator_types
     for part in (place, lookup):
         if part.iterators[:-1] != iterators or part.iterator_types[:-1] != types:

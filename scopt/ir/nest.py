@@ -144,6 +144,20 @@ class Narrow(Struct, frozen=True):
     tested: bool = False
 
 
+class Fetched(Struct, frozen=True):
+    """Cells of which one lasts for some iterations of a vector loop, in buffers.
+
+    strip: the name of the iterator over strips. group: so many iterations, from a multiple on, use the same cells.
+    cells: for each one the statement that reads it, the one that puts it into a buffer, and this' name. forms:
+      statements, and those that read buffers in their place.
+    """
+
+    strip: str
+    group: int
+    cells: tuple[tuple[str, str, str], ...]
+    forms: tuple[tuple[str, str], ...]
+
+
 class LoopMark(Struct, frozen=True):
     """What the band passes have found out about a loop.
 
@@ -169,6 +183,7 @@ class LoopMark(Struct, frozen=True):
     narrow: it stands there twice, once with narrower variables.
     looked: it runs in strips, in which places of tables are computed first, then what is there is looked up; the names
       of the loop over strips, and of a buffer of places for each lookup.
+    fetched: it runs in strips, in which cells that last for some iterations are fetched into buffers first.
     parted: lanes have copies of what it reduces.
     ended: it carries nothing, and an iteration has a loop of its own that ends on data: iterations may be its lanes.
     """
@@ -192,6 +207,7 @@ class LoopMark(Struct, frozen=True):
     searched: str = ""
     narrow: Narrow | None = None
     looked: tuple[str, ...] = ()
+    fetched: Fetched | None = None
     parted: Parted | None = None
     ended: bool = False
 

@@ -11,7 +11,7 @@ from scopt.poly.data_moves import data_moves
 from scopt.poly.linear import whole
 
 # The narrowest cells, in bits, that an instruction gathers.
-_GATHERED = 32
+GATHERED = 32
 
 
 def narrow_lookups(scop: Scop, statement: Statement) -> int:
@@ -22,7 +22,7 @@ def narrow_lookups(scop: Scop, statement: Statement) -> int:
 def is_narrow_lookup(scop: Scop, statement: Statement, access: Access) -> bool:
     """Whether a reference reads such a cell."""
     array = scop.arrays[access.array]
-    narrow = access.kind == "read" and array.rank and 0 < array.type.bits < _GATHERED
+    narrow = access.kind == "read" and array.rank and 0 < array.type.bits < GATHERED
     return bool(narrow) and not access.relation.is_single_valued() and not _lies_along(scop, statement, access)
 
 

@@ -41,6 +41,7 @@ CALLED = """for (int y = 0; y < n; y++)
       int u = clamp(y - 1, n), d = clamp(y + 1, n), w = clamp(x - 1, n), e = clamp(x + 1, n);
       b[y][x] = a[u][x] - a[d][x] * 2 + a[y][w] * 3 - a[d][e] * 5;
     }"""
+MASKED = "for (int x = 0; x < 64; x++) b[0][x] = a[0][(x - 1) & 63] - a[0][(x + 2) & 63] * a[0][(x + 70) & 63];"
 DOWN = WIDE.replace("x = 0; x < n; x++", "x = n - 1; x >= 0; x--")
 
 
@@ -72,6 +73,12 @@ def test_other_loops_stay_whole(body: str) -> None:
     assert not re.search(r"for \(long x = \w+; x < n - \w+;", text_of(body))
 
 
+def test_masks_wrap_around() -> None:
+    made = text_of(MASKED)
+    assert "b[0][x] = a[0][x - 1] - a[0][x + 2] * a[0][x + 6];" in made
+    assert "& 63" in text_of(MASKED.replace("x - 1", "x - 400"))
+
+
 def test_all_cells_are_what_they_were(run_c: RunC) -> None:
     bodies = (CLAMPED, PERIODIC, WITHOUT, WIDE, DOWN, CALLED)
     functions = [
@@ -80,6 +87,7 @@ def test_all_cells_are_what_they_were(run_c: RunC) -> None:
     ]
     functions.append(functions[0].replace(HEAD.replace(" f(", " f0("), "void f6(int n, float *a, float *b, void *w)"))
     functions[-1] = functions[-1].replace(CLAMPED, FLAT)
+    functions.append(functions[0].replace(" f0(", " f7(").replace(CLAMPED, f"if (n > 8) {{ {MASKED} }}"))
     calls = " ".join(f"f{k}(n, (void *)a, (void *)b, (void *)w); show(n * n, b);" for k in range(len(functions)))
     source = f"""#include <stdio.h>
 {CLAMP}{"".join(functions)}

@@ -12,6 +12,7 @@ SOURCE = """\
 #define SOME 40
 #define LOTS 500
 #define ZERO (-3)
+#define SIZE 4096
 void f(int n, double x[LOTS][FEW]) {
 #pragma scop
 %s
@@ -34,6 +35,12 @@ void f(int n, double x[LOTS][FEW]) {
         ("for (int i = 1; i < n; i++) x[0][0] += (x[i][1] - ZERO) * x[i][2];", {"ZERO": -3}),
         ("for (int i = 1; i < n; i++) x[0][0] += x[i][1] - ZERO;", {}),
         ("for (int i = 1; i < n; i++) x[i][0] = (x[i][1] - ZERO) * x[i][2];", {}),
+        # which iterations wrap around, or have one quotient
+        ("for (int i = 0; i < SIZE; i++) x[i][0] = x[(i + 1) & (SIZE - 1)][1];", {"SIZE": 4096}),
+        ("for (int i = 0; i < n; i++) x[i][0] = x[i / SOME][1];", {"SOME": 40}),
+        ("for (int i = 0; i < LOTS; i++) x[i][0] = x[(i + 1) & (LOTS - 1)][1];", {}),
+        ("for (int i = 0; i < LOTS; i++) x[i][0] = x[(i + 1) % LOTS][1];", {}),
+        ("for (int i = 0; i < n; i++) x[i][0] = i / SOME;", {}),
     ],
 )
 def test_few_iterations_are_a_number(loops: str, baked: dict[str, int]) -> None:

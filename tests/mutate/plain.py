@@ -520,3 +520,18 @@ DIVIDED = marked(
   }""",
     ((1, 1), (70, 9), (900, 30)),
 )
+
+# Records of three, and a cell for each pair of them.
+FETCHED = marked(
+    "fetched",
+    (Operand("y", "n", "m"), Operand("c", "n", "m + 2"), Operand("o", "n", "3 * m")),
+    """
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      double w = 1.5 * y[i][j], u = c[i][j & ~1] - 0.5, v = c[i][(j & ~1) + 1] - 0.25;
+      o[i][3 * j] = w + 2.5 * v;
+      o[i][3 * j + 1] = w - 0.5 * u - 1.25 * v;
+      o[i][3 * j + 2] = w + 3.5 * u;
+    }""",
+    ((1, 1), (9, 3), (5, 300)),
+)

@@ -50,6 +50,7 @@ SAMPLE = tuple(
         "narrow",
         "ending",
         "divided",
+        "fetched",
     )
 )
 BY_NAME = {one.name: one for one in SOURCES}

@@ -78,3 +78,21 @@ def test_a_nest_in_one_iteration_of_a_loop_in_order_stands_in_front() -> None:
         for k in range(rows.n_children())
     ]
     assert parts == [["S0"], ["S1"], ["S2", "S3", "S4"], ["S5"]]
+
+
+def test_the_order_of_the_source_stays() -> None:
+    body = """for (int i = 0; i < n; i++) {
+      double a = x[i], b = a * 2, c = a + b, d = b - c, e = a * c, f, g;
+      if (i % 2) { f = a; g = d; } else { f = e; g = b; }
+      for (int j = 0; j < 3; j++) A[i][j] = f * y[j] + g;
+    }"""
+    order = [str(one.get_tuple_name()) for one in _leaves(apart(body)[1].get_root())]
+    assert order == sorted(order, key=lambda name: int(name[1:]))
+    assert len(order) > 9
+
+
+def _leaves(node: isl.ScheduleNode) -> list[isl.Set]:
+    """The instances below each leaf of a tree, in their order."""
+    if node.get_type() == isl.schedule_node_type.leaf:
+        return sets_of(node.get_domain())
+    return [one for k in range(node.n_children()) for one in _leaves(node.child(k))]

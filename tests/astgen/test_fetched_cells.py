@@ -1,0 +1,142 @@
+"""Vector loops that fetch cells which last for some iterations: which do, what they compute, and which faults are
+seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from scopt import ir
+from scopt.astgen.generation import Program
+from scopt.astgen.passes.fetched_cells import FETCH, FETCHED
+from scopt.check.fetched_strips import check_fetched_strips
+from scopt.diagnostics import InternalError
+from scopt.ir.nest import Fetched, For, LoopNest
+from scopt.ir.nest_walks import Item, map_block
+from scopt.ir.scop import Statement
+from tests.check.planted import program_of
+from tests.conftest import RunC
+from tests.sources import optimize, source_of
+
+PARAMS = (
+    "int n, const unsigned char a[restrict 700][700], const unsigned char c[restrict 700][700], "
+    "unsigned char o[restrict 700][700][3]"
+)
+COLOURS = """
+for (j = 0; j < n; j++)
+  for (i = 0; i < n; i++) {
+    int y = 298 * (a[j][i] - 16), u = c[j / 2][i & ~1] - 128, v = c[j / 2][(i & ~1) + 1] - 128;
+    o[j][i][0] = (unsigned char)((y + 409 * v + 128) >> 8);
+    o[j][i][1] = (unsigned char)((y - 100 * u - 208 * v + 128) >> 8);
+    o[j][i][2] = (unsigned char)((y + 516 * u + 128) >> 8);
+  }"""
+
+
+def text(body: str, params: str = PARAMS) -> str:
+    return optimize(source_of(body, params)).text.decode().partition("#pragma scop\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("body", "step"),
+    [
+        (COLOURS, 2),
+        (COLOURS.replace("i & ~1", "i / 4 * 2"), 4),
+        (COLOURS.replace("i & ~1", "i / 4 * 2").replace("i = 0", "i = 2"), 2),
+        (COLOURS.replace("[(i & ~1) + 1]", "[i >> 2]"), 2),
+    ],
+)
+def test_cells_are_fetched_by_groups(body: str, step: int) -> None:
+    made = text(body)
+    assert "unsigned char c_x[256];" in made
+    assert f"it + 256); i += {step}) {{" in made
+    assert f"c_x[i - it + {step - 1}] = c[" in made
+    assert "= c_x[i - it] - 128;" in made
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        COLOURS.replace("i = 0", "i = 1"),
+        COLOURS.replace("i < n", "i < 40"),
+        COLOURS.replace("i & ~1", "i"),
+        COLOURS.replace("(i & ~1) + 1", "(i + 1) / 2"),  # another group
+        COLOURS.replace("i & ~1", "i / 11"),
+        COLOURS.replace("c[j / 2]", "o[j / 2][3]"),
+    ],
+)
+def test_others_stay_one_loop(body: str) -> None:
+    assert "_x[" not in text(body)
+
+
+def test_results_stay(run_c: RunC) -> None:
+    bodies = [COLOURS, COLOURS.replace("i & ~1", "i / 4 * 2").replace("i = 0", "i = 2")]
+    functions = "".join(
+        f"void f{k}({PARAMS}) {{\n  int i, j;\n#pragma scop{body}\n#pragma endscop\n}}\n"
+        for k, body in enumerate(bodies)
+    )
+    source = f"""#include <stdio.h>
+{functions}
+static unsigned char a[700][700], c[700][700], o[700][700][3];
+int main(void) {{
+  unsigned hash = 5381;
+  for (int k = 0; k < 700 * 700; k++) a[0][k] = (unsigned char)(k * 7), c[0][k] = (unsigned char)(k * 13 >> 2);
+  for (int n = 0; n <= 700; n += n < 9 ? 1 : 173) {{ f0(n, a, c, o); f1(n, a, c, o); }}
+  for (int k = 0; k < 700 * 2100; k++) hash = hash * 33 + o[0][0][k];
+  printf("%u\\n", hash);
+}}
+"""
+    made = optimize(source.encode()).text.decode()
+    assert made.count("c_x[256]") >= 2
+    flags = ("-O1", "-w")
+    before = run_c(source, *flags, name="before")
+    assert run_c(made, *flags, "-fopenmp", "-fsanitize=address", name="after") == before
+
+
+def _part(suffix: str, change: Callable[[ir.Assignment], ir.Node]) -> Callable[[Program], Program]:
+    """A fault in the first statement that stands for a part of another one."""
+
+    def make(program: Program) -> Program:
+        name = next(one.name for one in program.scop.statements if one.name.endswith(suffix))
+
+        def changed(one: Statement) -> Statement:
+            if one.name != name or not isinstance(one.body, ir.Assignment):
+                return one
+            return replace(one, body=change(one.body))
+
+        return replace(program, scop=replace(program.scop, statements=tuple(map(changed, program.scop.statements))))
+
+    return make
+
+
+def _fetched(change: Callable[[Fetched], Fetched]) -> Callable[[Program], Program]:
+    """A fault in what a loop in strips says."""
+
+    def visit(item: Item) -> tuple[Item, ...]:
+        if isinstance(item, For) and item.mark.fetched is not None:
+            return (replace(item, mark=replace(item.mark, fetched=change(item.mark.fetched))),)
+        return (item,)
+
+    return lambda program: replace(program, nest=LoopNest(map_block(program.nest.body, visit)))
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        _part(f"{FETCH}0", lambda body: ir.Assignment("=", body.lvalue, ir.Constant("int", "1"))),
+        _part(f"{FETCH}0", lambda body: ir.Assignment("=", body.rvalue, body.lvalue)),
+        _part(FETCHED, lambda body: ir.Assignment("+=", body.lvalue, body.rvalue)),
+        _fetched(lambda one: replace(one, group=4)),
+        _fetched(lambda one: replace(one, strip="i")),
+        _fetched(lambda one: replace(one, cells=one.cells[1:])),
+        _fetched(lambda one: replace(one, cells=(one.cells[0], one.cells[0]))),
+        _fetched(lambda one: replace(one, forms=one.forms[1:])),
+        _fetched(lambda one: replace(one, forms=((one.forms[0][0], one.forms[1][1]), *one.forms[1:]))),
+    ],
+)
+def test_faults_are_refused(fault: Callable[[Program], Program]) -> None:
+    program, _ = program_of(COLOURS, PARAMS)
+    check_fetched_strips(program)
+    with pytest.raises(InternalError, match="fetched"):
+        check_fetched_strips(fault(program))
