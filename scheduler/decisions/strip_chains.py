@@ -13,8 +13,8 @@ from scopt.options import Options
 from scopt.poly.bands import Ordered, agreeing_at
 from scopt.poly.first_best import is_first_best
 from scopt.poly.isl_utils import walk
-from scopt.poly.pair_classes import Agreement
 from scopt.poly.linear import subscript_rows
+from scopt.poly.pair_classes import Agreement
 from scopt.poly.reductions import selected, update_of
 from scopt.poly.reordering import is_best_in_any_order
 from scopt.scheduler.decisions.band_costs import Work

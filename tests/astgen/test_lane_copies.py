@@ -58,8 +58,8 @@ void f({PARAMS})
         ),
         (  # small loops inside are straight code, with a comparison for each point
             "for (int c = 0; c < 2; c++) { double v = 0; for (int i = 3; i < n; i++) for (int k = 0; k < 2; k++) { "
-            "double d = 0; for (int h = 0; h < 4; h++) d += x[4 * k + h] * x[i - h + c]; d = fabs(d); if (d > v) v = d; } "
-            "t[c] = v; }",
+            "double d = 0; for (int h = 0; h < 4; h++) d += x[4 * k + h] * x[i - h + c]; d = fabs(d); "
+            "if (d > v) v = d; } t[c] = v; }",
             ["double v_lanes[16];", "v_lane = d;"],
         ),
     ],
