@@ -13,8 +13,10 @@ from scopt.options import Options
 from scopt.poly.bands import Ordered, agreeing_at
 from scopt.poly.first_best import is_first_best
 from scopt.poly.isl_utils import walk
+from scopt.poly.linear import subscript_rows
 from scopt.poly.pair_classes import Agreement
 from scopt.poly.reductions import selected, update_of
+from scopt.poly.reordering import is_best_in_any_order
 from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
@@ -68,10 +70,26 @@ class Chains(Struct, frozen=True, eq=False):
             if others:
                 chain = self.circuit(inner, others[-1]) if whole else self.carried_chain(inner, others[-1])
                 walks = self.strides_along(inner, others[-1])
-                if chain <= SUMMED and walks.contiguous and walks.other_reads <= walks.tables:
+                summed = chain <= SUMMED and walks.contiguous and walks.other_reads <= walks.tables
+                if summed and not self.looks_by_records(inner, others[-1]):
                     return {}
                 found[tuple(statements_of(inner))] = chain
         return found
+
+    def looks_by_records(self, inner: isl.ScheduleNode, member: int) -> bool:
+        """Whether a loop looks for the best floating-point number of records, whose components are some cells apart:
+        lanes across rows need no shuffles (measured: two thirds of the time)."""
+        rows = linear_schedule(self.scop, inner).members
+        statements = [self.scop.statement(name) for name in statements_of(inner)]
+        if not any(is_best_in_any_order(self.scop, one) for one in statements):
+            return False
+        moving = ((one, k) for one in statements for k, step in enumerate(rows.get(one.name, ((),))[member]) if step)
+        return any(
+            any(cell[k] for cell in cells[:-1]) or abs(cells[-1][k]) > 1
+            for one, k in moving
+            for cells in (subscript_rows(access.relation) for access in one.accesses)
+            if cells
+        )
 
     def left_to_branches(self) -> Chains:
         """The same without steps of extrema of floating-point numbers, along rows: processors don't wait for a
@@ -111,7 +129,7 @@ class Chains(Struct, frozen=True, eq=False):
         for access in sink.accesses:
             if access.array == flow.array and not access.is_write and access.node is not None:
                 integer = self.scop.arrays[access.array].type.integer
-                if integer and self.is_one_instruction(sink):
+                if self.is_one_instruction(sink) if integer else is_best_in_any_order(self.scop, sink):
                     longest = max(longest, SUMMED)
                     continue
                 longest = max(longest, cycles_to(sink.body, access.node, self.options.machine, integer=integer) or 0)

@@ -8,14 +8,14 @@ Kennedy, "Optimizing compilers for modern architectures", 2001, 8.4).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import prod
 
 import islpy as isl
 from msgspec import Struct
 
 from scopt.machine.costs import ELEMENT, LEAST_STEPS, arithmetic
-from scopt.poly.bands import with_properties_below
+from scopt.poly.bands import reductions_of, with_properties_below
 from scopt.poly.isl_utils import SET, joined, sets_of, walk
 from scopt.poly.linear import subscript_rows
 from scopt.poly.reductions import update_of
@@ -104,7 +104,9 @@ class _Unroller(Struct, eq=False):
         straight = straightened(still.child(0)).parent()
         found = borders(straight)
         keeps = collects and self.fits_registers(straight)
-        if found is None or not (keeps or self.has_lanes(straight, range(node.band_n_member()))):
+        members = range(node.band_n_member())
+        reducing = [k for k in members if self.reduces(straight, k)]
+        if found is None or not (keeps or self.has_lanes(straight, members, reducing)):
             return None
         return split_at_borders(still, straight, found)
 
@@ -214,13 +216,18 @@ class _Unroller(Struct, eq=False):
         line = strides(self.setting.scop, linear_schedule(self.setting.scop, node), member)
         return 0 if count > _FEW_ROWS and node.band_member_get_coincident(member) and line.leaves_lines else count
 
-    def has_lanes(self, node: isl.ScheduleNode, members: Sequence[int]) -> bool:
+    def has_lanes(self, node: isl.ScheduleNode, members: Sequence[int], reducing: Collection[int] = ()) -> bool:
         """Whether one of these members of a band may be a vector loop that walks along lines, but for what it looks up
         in narrow cells, which may be done apart, or runs from record to record, whose cells straight code keeps in
-        registers."""
+        registers. reducing: those that carry nothing but reductions."""
         schedule = linear_schedule(self.setting.scop, node)
-        free = [k for k in members if node.band_member_get_coincident(k)]
+        free = [k for k in members if k in reducing or node.band_member_get_coincident(k)]
         return any(one.looks_up or one.by_records for one in (strides(self.setting.scop, schedule, k) for k in free))
+
+    def reduces(self, node: isl.ScheduleNode, member: int) -> bool:
+        """Whether nothing keeps a loop in order but what may be collected in any order, by each lane for itself."""
+        partial = node.band_get_partial_schedule().get_at(member)
+        return bool(reductions_of(self.setting.scop, self.setting.dependences, node, partial))
 
     def lanes_of(self, node: isl.ScheduleNode) -> int:
         """How many lanes of a vector the loops of a band that carry nothing have iterations for, at most."""

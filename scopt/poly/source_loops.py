@@ -16,6 +16,18 @@ Loops = tuple[int, ...]
 def source_loops(scop: Scop) -> Mapping[str, Loops]:
     """By statement, the loops of the source around it, outermost first; each loop has a number. None around one that
     never runs: the schedule doesn't have it."""
+    never: dict[str, Loops] = {one.name: () for one in scop.statements}
+    return never | dict(_in_order(scop))
+
+
+@lru_cache(maxsize=4)
+def source_order(scop: Scop) -> tuple[str, ...]:
+    """The names of the statements that run at all, as they follow each other in the text of the source."""
+    return tuple(name for name, _ in _in_order(scop))
+
+
+def _in_order(scop: Scop) -> Iterator[tuple[str, Loops]]:
+    """The statements, as they follow each other, and the loops around each."""
     numbers = iter(range(10**9))
 
     def visit(tree: Tree, around: Loops) -> Iterator[tuple[str, Loops]]:
@@ -28,5 +40,4 @@ def source_loops(scop: Scop) -> Mapping[str, Loops]:
                 for part in parts:
                     yield from visit(part, around)
 
-    never: dict[str, Loops] = {one.name: () for one in scop.statements}
-    return never | dict(visit(read(scop.schedule.get_root()), ()))
+    return visit(read(scop.schedule.get_root()), ())

@@ -19,6 +19,8 @@ from scopt import ir
 from scopt.ir.scop import Access, Array, Scop, Statement
 from scopt.ir.walks import same_tree, walk
 from scopt.poly.first_best import value_bits
+from scopt.poly.isl_utils import IN
+from scopt.poly.source_loops import source_loops, source_order
 
 # Functions whose values are at least 0, whatever they are given.
 _NOT_NEGATIVE = frozenset(("fabs", "exp", "exp2", "cosh", "hypot"))
@@ -48,9 +50,9 @@ class _Signs(Struct, frozen=True, eq=False):
     assumed: Mapping[str, Sign]
 
     def of(self, statement: Statement, node: ir.Node) -> Sign:
-        own = [self.scop.arrays[one.array] for one in statement.accesses if one.node is node]
+        own = [one for one in statement.accesses if one.node is node]
         if own:
-            return self.of_cell(own[0])
+            return self.of_cell(statement, own[0])
         if value_bits(self.scop, statement, node) == 0:
             return Sign.NOT_NEGATIVE if isinstance(node, ir.Constant) else Sign.UNSIGNED_ZERO
         match node:
@@ -70,12 +72,15 @@ class _Signs(Struct, frozen=True, eq=False):
                 return self.of_call(statement, name.removesuffix("f"), arguments)
         return Sign.ANY
 
-    def of_cell(self, array: Array) -> Sign:
+    def of_cell(self, statement: Statement, access: Access) -> Sign:
+        array = self.scop.arrays[access.array]
         if array.type.integer:
             return Sign.UNSIGNED_ZERO if array.type.signed else Sign.NOT_NEGATIVE
-        if array.rank or array.within or array.pointer or not array.private:
-            return Sign.ANY
-        return self.of_variable(array)
+        last = None if array.within or array.type.volatile else _last_write(self.scop, statement, access)
+        if last is not None:
+            return self.given(*last)
+        plain = array.private and not (array.rank or array.within or array.pointer)
+        return self.of_variable(array) if plain else Sign.ANY
 
     def of_variable(self, array: Array) -> Sign:
         """Of a variable that has no value but those that the SCoP's statements give it."""
@@ -163,6 +168,22 @@ def _writes(scop: Scop, array: Array) -> Iterator[tuple[Statement, Access]]:
         for access in one.accesses:
             if access.array == array.name and access.is_write:
                 yield one, access
+
+
+def _last_write(scop: Scop, statement: Statement, read: Access) -> tuple[Statement, Access] | None:
+    """The statement in front of another one, in the same iteration of the same loops, that gives a cell the value
+    that the other one reads there; None if that isn't known."""
+    order, loops = source_order(scop), source_loops(scop)
+    before = order[: order.index(statement.name)] if statement.name in order else ()
+    found = [(one, write) for one, write in _writes(scop, scop.arrays[read.array]) if one.name in before]
+    if not found:
+        return None
+    last, write = max(found, key=lambda own: before.index(own[0].name))
+    plain = isinstance(last.body, ir.Assignment) and last.body.lvalue is write.node
+    if not plain or loops[last.name] != loops[statement.name] or len(last.iterators) != len(statement.iterators):
+        return None
+    there, here = (one.relation.reset_tuple_id(IN) for one in (write, read))
+    return (last, write) if there.is_single_valued() and here.is_subset(there) else None
 
 
 def _assigned(statement: Statement, write: Access) -> ir.Node | None:

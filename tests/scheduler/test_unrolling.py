@@ -383,3 +383,38 @@ def test_blocks_have_vectors_along_rows_and_what_spoils_them_has_a_loop_of_its_o
 def test_what_stores_cells_alike_shares_the_loop_of_a_block() -> None:
     found = text(BLOCK.replace("STORED", "z[i][k][j] = f[k][j] / w[k][j]"), f"{BLOCKS}, float z[n][8][8]")
     assert found.count("#pragma omp simd") == 1
+
+
+# The peak of a signal between its samples, in each of some channels.
+PEAKS = """for (i = 0; i < 5; i++) { CELL v = 0;
+  for (j = 3; j < n; j++) for (int p = 0; p < 2; p++) { CELL s = 0;
+    for (int q = 0; q < 4; q++) s += w[p][q] * x[i][j - q];
+    s = ABS(s);
+    if (s > v) v = s; }
+  o[i] = v; }"""
+
+
+@pytest.mark.parametrize(("cell", "function"), [("float", "fabsf"), ("int", "abs")])
+def test_what_is_collected_in_any_order_has_lanes_around_small_loops(cell: str, function: str) -> None:
+    params = f"int n, {cell} w[2][4], {cell} x[5][n], {cell} o[5]"
+    before = f"#include <math.h>\n#include <stdlib.h>\n#define ABS {function}\n#define CELL {cell}\n"
+    result = optimize(source_of(PEAKS, params, before), Options(eager=True))
+    found = in_one_form(result.text.decode())
+    assert "_rows" not in found  # lanes across five channels would be worse
+    assert "omp simd" in found
+    assert found.count("x[i][j - 3]") >= 2
+
+
+def test_records_are_looked_at_by_lanes_across_rows() -> None:
+    """Components would have to be put together from vectors."""
+    body = """for (i = 0; i < n; i++) { double v = 1e30;
+      for (j = 0; j < m; j++) { double s = 0;
+        for (int q = 0; q < 3; q++) { double d = x[j][q] - y[i][q]; s += d * d; }
+        s = sqrt(s);
+        if (s < v) v = s; }
+      o[i] = v; }"""
+    params = "int n, int m, double x[m][3], double y[n][3], double o[n]"
+    result = optimize(source_of(body, params, "#include <math.h>\n"), Options(eager=True))
+    found = in_one_form(result.text.decode())
+    assert "v_rows[32]" in found
+    assert "s_rows" not in found  # in a register

@@ -9,7 +9,7 @@ from tests.sources import scop_of
 
 PARAMS = (
     "int n, const double x[1000], const double y[1000], const float u[1000], const int a[1000], "
-    "const unsigned b[1000], double *out"
+    "const unsigned b[1000], double *out, double w[1001]"
 )
 BEFORE = "#include <math.h>\n"
 
@@ -100,3 +100,22 @@ def test_functions_of_the_program_are_others() -> None:
     before = "static double fabs(double x) { return x < 0 ? -x : x; }\n"
     scop = scop_of("for (i = 0; i < n; i++) { s = fabs(x[i]); if (s > out[0]) out[0] = s; }", PARAMS, before)
     assert not updates_of(scop, Reorder.SAFE)
+
+
+@pytest.mark.parametrize(
+    ("loop", "known"),
+    [
+        ("d = 0; for (int k = 0; k < 3; k++) d += x[i + k] * y[k]; d = fabs(d); if (d > r) r = d;", True),
+        ("d = x[i] - y[i]; d = d * d; d = sqrt(d); if (d > r) r = d;", True),
+        ("w[i] = x[i] * y[i]; w[i] = fabs(w[i]); if (w[i] > r) r = w[i];", True),
+        # what is written last, or in another iteration, or perhaps not, or in another cell
+        ("d = fabs(x[i]); d *= y[i]; if (d > r) r = d;", False),
+        ("d = fabs(x[i]); for (int k = 0; k < 3; k++) d *= y[k]; if (d > r) r = d;", False),
+        ("if (d > r) r = d; d = x[i]; d = fabs(d);", False),
+        ("d = x[i]; if (y[i] > 2) d = fabs(d); if (d > r) r = d;", False),
+        ("w[i] = x[i]; w[i + 1] = fabs(w[i + 1]); if (w[i] > r) r = w[i];", False),
+        ("w[i] = fabs(x[i]); w[b[i]] = x[i]; if (w[i] > r) r = w[i];", False),
+    ],
+)
+def test_the_last_value_in_an_iteration_is_what_counts(loop: str, known: bool) -> None:
+    assert any_order(loop) == ({"r"} if known else set())
