@@ -325,13 +325,9 @@ def _subscripts(
     function = relation.as_pw_multi_aff()
     names = [str(function.get_dim_name(isl.dim_type.param, k)) for k in range(function.dim(isl.dim_type.param))]
     rows = [affine_row(function.get_pw_aff(k), names) for k in range(function.dim(isl.dim_type.out))]
-    still: dict[int, str] = {}
-    for k in (k for k, row in enumerate(rows) if row is None):
-        divided = _divided(function.get_pw_aff(k))
-        if divided is None or k == len(rows) - 1:
-            return None
-        still[k] = divided
-    return tuple(names), tuple(rows), still
+    still = {k: _divided(function.get_pw_aff(k)) for k, row in enumerate(rows) if row is None}
+    known = {k: text for k, text in still.items() if text is not None}
+    return None if len(rows) - 1 in still or len(known) < len(still) else (tuple(names), tuple(rows), known)
 
 
 def _divided(function: isl.PwAff) -> str | None:
