@@ -34,6 +34,7 @@ from scopt.frontend.model.row_conditions import all_hold, always_all, executed_b
 from scopt.frontend.model.subscript_reading import Subscript
 from scopt.ir.walks import walk
 from scopt.poly.isl_utils import constant_pw_aff, param_pw_aff
+from scopt.poly.same_object import of_same
 
 # A constant distance of rows under which a condition on parameters isn't worth it: `x[3 * i + k]` is no array of rows
 # of 3 unless k is below.
@@ -129,7 +130,7 @@ def _shape_of(subscripts: Sequence[Subscript], products: Mapping[str, Monomial])
 def _with_first(subscripts: Sequence[Subscript], shape: Shape, holds: isl.Set) -> tuple[Shape, isl.Set]:
     """The shape whose rows begin with the least of their subscripts, where that one is known, if that holds for more
     parameters: rows of `n` have room for ``1 <= i <= n``, and not for ``0 <= i <= n``. holds: where the shape does."""
-    parts = [one for one in (parts_of(subscript, shape) for subscript in subscripts) if one is not None]
+    parts = [one for one in (parts_of(subscript, shape=shape) for subscript in subscripts) if one is not None]
     domains = [subscript.domain for subscript in subscripts]
     first = []
     for k, size in enumerate(shape.sizes, 1):
@@ -145,6 +146,8 @@ def _with_first(subscripts: Sequence[Subscript], shape: Shape, holds: isl.Set) -
 
 def _with_products(subscript: Subscript, products: Mapping[str, Monomial]) -> Subscript:
     """A subscript in whose terms variables stand for the products that they are."""
+    if not products:
+        return subscript
     terms, atoms = dict(subscript.terms), dict(subscript.atoms)
     for name, factors in products.items():
         made: Terms = {}
@@ -163,7 +166,7 @@ def longer_than_rows(shape: Shape, subscripts: Sequence[Subscript], *, planes: b
     planes: rows of rows, and so on, as pixels of channels, are asked about too: ``C[i * k + j]`` beside
     ``C[(i * m + j) * k + l]``.
     """
-    parts = {one: parts_of(one, shape) for one in subscripts}
+    parts = {one: parts_of(one, shape=shape) for one in subscripts}
     levels = range(0 if planes else max(0, shape.rank - 2), shape.rank - 1)
     return any(_asks_more(shape, subscripts, parts, level) for level in levels)
 
@@ -250,8 +253,10 @@ def _without(monomial: Monomial, other: Monomial) -> Monomial | None:
 # --- dividing a subscript ---------------------------------------------------------------------------------------------
 
 
+@of_same(256)
 def parts_of(subscript: Subscript, shape: Shape) -> Parts | None:
-    """A subscript in a shape's dimensions, in the way that holds for the most parameters; None if it doesn't fit."""
+    """A subscript in a shape's dimensions, in the way that holds for the most parameters; None if it doesn't fit. Kept:
+    who looks for a shape asks about all subscripts again and again."""
     best: Parts | None = None
     if subscript.quotients:
         return None
@@ -330,7 +335,7 @@ def _inside(subscript: Subscript, shape: Shape, values: Sequence[isl.PwAff]) -> 
     """Parameters for which each inner subscript lies within its row, and nothing wraps around, in all iterations."""
     zero = constant_pw_aff(0)
     conditions = []
-    sizes = [sum_value({size.atoms: size.factor}, shape.atoms) for size in shape.sizes]
+    sizes = _size_values(shape)
     for value, size, least in zip(values[1:], sizes, shape.first or (0,) * len(sizes), strict=True):
         first = constant_pw_aff(least)
         conditions += [value.ge_set(first), value.sub(first).lt_set(size)]
@@ -338,6 +343,11 @@ def _inside(subscript: Subscript, shape: Shape, values: Sequence[isl.PwAff]) -> 
         most = constant_pw_aff(_largest(min(subscript.unsigned, 63), shape.rank))
         conditions += [values[0].ge_set(zero), values[0].lt_set(most), *(size.le_set(most) for size in sizes)]
     return always_all(subscript, conditions)
+
+
+@of_same(16)
+def _size_values(shape: Shape) -> tuple[isl.PwAff, ...]:
+    return tuple(sum_value({size.atoms: size.factor}, shape.atoms) for size in shape.sizes)
 
 
 def _always(condition: isl.Set) -> bool:

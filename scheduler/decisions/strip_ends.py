@@ -5,25 +5,25 @@ from __future__ import annotations
 
 import islpy as isl
 
-from scopt.poly.isl_utils import IN, OUT, maps_of, walk
+from scopt.poly.bands import Ordered, agreeing_at, functions_of
+from scopt.poly.isl_utils import walk
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.jam import jam_of
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.strip_trees import outside, statements_of
 
 
-def crossing(pairs: isl.UnionMap, node: isl.ScheduleNode) -> frozenset[str] | None:
+def crossing(dependences: Ordered, node: isl.ScheduleNode) -> frozenset[str] | None:
     """The statements that something leads from and to, from row to row of a band's; None if some of them stand in
-    loops along the rows. pairs: of instances that depend on each other."""
-    pairs = pairs_inside(pairs, node, node.get_domain())
-    found = pairs.subtract(pairs.eq_at_multi_union_pw_aff(node.band_get_partial_schedule()))
+    loops along the rows."""
+    place, rows = agreeing_at(node, dependences), functions_of(node.band_get_partial_schedule())
+    ends = {end for row in rows for both in place.moving(dependences.must, row) for end in both}
     inner = {
         name
         for below in walk(node.child(0))
         if below.get_type() == isl.schedule_node_type.band
         for name in statements_of(below)
     }
-    ends = {str(one.get_tuple_name(end)) for one in maps_of(found) for end in (IN, OUT)}
     return None if ends & inner else frozenset(ends)
 
 

@@ -73,12 +73,15 @@ def _meet_few(instances: isl.Set, rows: int, least: int) -> bool:
     instances = instances.reset_tuple_id() if instances.has_tuple_id() else instances
     count = instances.dim(isl.dim_type.set)
     pairs = isl.Map.from_domain_and_range(instances, instances)
-    far = _distance(pairs, rows)
+    alike = pairs
     for k in range(count):
         if k != rows:
-            pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
-    near = _distance(pairs, rows)
-    return near is not None and near + 1 < least and (far is None or near < far)
+            alike = alike.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    near = _distance(alike, rows)
+    if near is None or near + 1 >= least:
+        return False
+    far = _distance(pairs, rows)  # of any two, which takes long
+    return far is None or near < far
 
 
 def _distance(pairs: isl.Map, dimension: int) -> int | None:

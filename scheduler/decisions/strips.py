@@ -223,9 +223,7 @@ class _Builder(Struct):
         longest = max(steps.values(), default=0)
         gains = longest and not inside and may_gain(band, 0, steps)
         rows = (
-            self.rows_together(band, node, 0, steps)
-            if gains and crossing(self.dependences.must, node) is not None
-            else None
+            self.rows_together(band, node, 0, steps) if gains and crossing(self.dependences, node) is not None else None
         )
         if rows is not None and self.building.keeps_order(rows, self.dependences.must):
             offers.append((together_claim(band, rows, 0, longest), rows))
@@ -330,7 +328,7 @@ class _Builder(Struct):
         …; hist[bin] += …; }``, all others in vectors across the rows. None if that can't be, or if something leads
         back."""
         lane = node.band_get_partial_schedule().get_at(0)
-        ends = crossing(self.dependences.must, node)
+        ends = crossing(self.dependences, node)
         if (
             ends is None
             or not ends

@@ -17,6 +17,7 @@ from scopt.poly.isl_utils import SET, sets_of
 from scopt.poly.linear import Vector, affine_row, coefficients, solve, subscript_moves, whole
 from scopt.poly.lookups import GATHERED
 from scopt.poly.restructure import leaf_parts
+from scopt.poly.same_object import of_same
 from scopt.scheduler.locality.row_steps import in_rows, is_record, is_step, is_table, joined_rows
 
 # How many times as many accesses jump as don't where vectors don't pay (chosen; a load and an insertion for each).
@@ -115,7 +116,12 @@ class LinearSchedule(Struct, frozen=True, eq=False):
 
 
 def linear_schedule(scop: Scop, node: isl.ScheduleNode) -> LinearSchedule:
-    """The rows of a band node and of everything above it."""
+    """The rows of a band node and of everything above it. Kept: whoever looks at a node asks for them."""
+    return _linear(node, scop)
+
+
+@of_same(64)
+def _linear(node: isl.ScheduleNode, scop: Scop) -> LinearSchedule:
     depth, partial = node.get_schedule_depth(), node.band_get_partial_schedule()
     outside = _by_statement(node.get_prefix_schedule_multi_union_pw_aff()) if depth else []
     inside = _by_statement(partial)
@@ -201,6 +207,11 @@ def _row(function: isl.PwAff, *, alike: bool) -> Vector | None:
 
 def strides(scop: Scop, schedule: LinearSchedule, member: int) -> Strides:
     """The strides of all statements' accesses along one member of the band."""
+    return _strides(schedule, scop, member)
+
+
+@of_same(256)
+def _strides(schedule: LinearSchedule, scop: Scop, member: int) -> Strides:
     counts = {
         "unit_reads": 0,
         "unit_writes": 0,
@@ -293,28 +304,42 @@ def _filled(scop: Scop, moving: Iterable[_Move], *, once: bool = False) -> set[A
     groups: dict[Access, tuple[object, ...]] = {}
     for move in moving:
         array = scop.arrays[move.access.array]
-        if not move.moves or not is_step(array, move.moves) or not move.access.relation.is_single_valued():
+        if not move.moves or not is_step(array, move.moves):
             continue
-        function = move.access.relation.as_pw_multi_aff()
-        names = [str(function.get_dim_name(isl.dim_type.param, k)) for k in range(function.dim(isl.dim_type.param))]
-        rows = [affine_row(function.get_pw_aff(k), names) for k in range(len(move.moves))]
-        # a quotient or remainder of what stays along the member is the same row for all accesses that have it
-        still = {k: _divided(function.get_pw_aff(k)) for k, row in enumerate(rows) if row is None}
-        if len(rows) - 1 in still or None in still.values():
+        subscripts = _subscripts(move.access.relation)
+        if subscripts is None:
             continue
+        names, rows, still = subscripts
         nothing = (0,) * len(rows[-1] or ())
         *before, last = joined_rows(array, [row if row is not None else nothing for row in rows])
         step, offsets = abs(move.moves[-1]), _offsets(move, last)
         if offsets is None or step.denominator != 1:
             continue
         same = tuple(0 if k in move.unrolled else value for k, value in enumerate(last[:-1]))
-        where = tuple(names), tuple(before), same, tuple(sorted(still.items()))
+        where = names, tuple(before), same, tuple(sorted(still.items()))
         groups[move.access] = (move.access.array, move.access.is_write, step, *where)
         found.setdefault(groups[move.access], []).extend(offset % int(step) for offset in offsets)
     full = {
         group for group, some in found.items() if len(set(some)) == group[2] and not (once and len(some) != group[2])
     }
     return {access for access, group in groups.items() if group in full}
+
+
+@of_same(2048)
+def _subscripts(
+    relation: isl.Map,
+) -> tuple[tuple[str, ...], tuple[tuple[int, ...] | None, ...], dict[int, str]] | None:
+    """What an access to one cell says of it, whatever moves: the parameters, the subscripts as rows over these, and
+    those that are none: a quotient or remainder of what stays along a member is the same row for all accesses that have
+    it. None where that isn't known of all, or where the last one is none."""
+    if not relation.is_single_valued():
+        return None
+    function = relation.as_pw_multi_aff()
+    names = [str(function.get_dim_name(isl.dim_type.param, k)) for k in range(function.dim(isl.dim_type.param))]
+    rows = [affine_row(function.get_pw_aff(k), names) for k in range(function.dim(isl.dim_type.out))]
+    still = {k: _divided(function.get_pw_aff(k)) for k, row in enumerate(rows) if row is None}
+    known = {k: text for k, text in still.items() if text is not None}
+    return None if len(rows) - 1 in still or len(known) < len(still) else (tuple(names), tuple(rows), known)
 
 
 def _divided(function: isl.PwAff) -> str | None:

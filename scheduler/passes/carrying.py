@@ -18,6 +18,7 @@ from scopt.ir.scop import Access, Array, Dependence, Dependences, Scop, Statemen
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import IN, OUT, sets_of, walk as isl_walk
 from scopt.poly.linear import subscript_rows
+from scopt.poly.source_iterations import is_carried
 from scopt.poly.sure_cells import surely_touched
 from scopt.scheduler.passes.copies import Cell, Copy, copy_of, scalar_for, with_copies
 
@@ -118,10 +119,7 @@ def _inside(scop: Scop, statement: Statement, position: int) -> frozenset[str]:
 def _stays(scop: Scop, dependence: Dependence, position: int) -> bool:
     if dependence.kind != "flow" and scop.arrays[dependence.array].private:
         return True
-    relation = dependence.relation
-    for k in range(position):
-        relation = relation.equate(IN, k, OUT, k)
-    return bool(relation.is_subset(relation.equate(IN, position, OUT, position)))
+    return not is_carried(dependence.relation, position)
 
 
 def _not_carried(

@@ -23,6 +23,7 @@ from scopt.poly.body_rewriting import agree, names_cells, with_base, with_refere
 from scopt.poly.components import ordered_components
 from scopt.poly.isl_utils import IN, OUT, PARAM, SET, maps_of, union_of_maps
 from scopt.poly.linear import quotient, subscript_rows
+from scopt.poly.source_iterations import is_carried
 from scopt.scheduler.decisions.contractions import shape_of
 from scopt.scheduler.decisions.small_loops import span
 
@@ -167,10 +168,7 @@ def _keeps_order(scop: Scop, deps: Dependences, array: Array, loop: int) -> bool
         own = scop.arrays.get(flow.array)  # those that have been expanded were private
         if own is None or own.private or not any({flow.source, flow.sink} <= part for part in together):
             continue
-        same = flow.relation
-        for k in range(loop):
-            same = same.equate(IN, k, OUT, k)
-        if not same.is_subset(same.equate(IN, loop, OUT, loop)):
+        if is_carried(flow.relation, loop):
             return True
     return False
 

@@ -26,11 +26,12 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.ir.printing import CPrinter
-from scopt.ir.scop import Access, Array, Dependence, Dependences, Scop, Statement
+from scopt.ir.scop import Access, Array, Dependences, Scop, Statement
 from scopt.ir.walks import copied, replaced
 from scopt.poly.body_rewriting import agree, with_base, with_references
 from scopt.poly.isl_utils import IN, OUT, union_of_maps, union_of_sets
 from scopt.poly.linear import subscript_rows
+from scopt.poly.source_iterations import in_one_iteration, is_carried
 from scopt.scheduler.decisions.contractions import shape_of
 from scopt.scheduler.decisions.small_loops import MOST_INSTANCES, reach
 from scopt.scheduler.passes.waiting_operands import with_operands
@@ -298,23 +299,16 @@ def _takes_results(deps: Dependences, web: _Web, reader: Statement) -> bool:
     """Whether a statement reads cells that the web's end has written in iterations before of the innermost loop around
     both."""
     flows = (one for one in deps.select("flow") if (one.source, one.sink) == (web.end.name, reader.name))
-    return any(one.array == web.cell.array and not _in_loop(one, web.depth - 1).is_empty() for one in flows)
+    return any(
+        one.array == web.cell.array and not in_one_iteration(one.relation, web.depth - 1).is_empty() for one in flows
+    )
 
 
 def _is_carried(deps: Dependences, web: _Web, loop: int) -> bool:
     """Whether a loop around the web hands values on to its next iterations by other cells than the scalar."""
     names = {one.name for one in web.statements}
     inside = (one for one in deps.select("flow") if names.issuperset((one.source, one.sink)))
-    others = (_in_loop(one, loop) for one in inside if one.array != web.array.name)
-    return any(not pairs.is_subset(pairs.equate(IN, loop, OUT, loop)) for pairs in others)
-
-
-def _in_loop(one: Dependence, loop: int) -> isl.Map:
-    """The pairs in the same iteration of all loops around one."""
-    pairs = one.relation
-    for k in range(loop):
-        pairs = pairs.equate(IN, k, OUT, k)
-    return pairs
+    return any(is_carried(one.relation, loop) for one in inside if one.array != web.array.name)
 
 
 def _goes_along_rows(statement: Statement, depth: int) -> bool:

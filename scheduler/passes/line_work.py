@@ -13,10 +13,11 @@ from scopt.machine import Machine
 from scopt.machine.batch_costs import BATCH_BYTES
 from scopt.machine.costs import arithmetic
 from scopt.poly.body_rewriting import agree
-from scopt.poly.isl_utils import IN, OUT, PARAM, SET
+from scopt.poly.isl_utils import IN, PARAM, SET
 from scopt.poly.linear import subscript_rows
 from scopt.poly.loop_lengths import at_estimates, long_loops
 from scopt.poly.reductions import update_of
+from scopt.poly.source_iterations import in_one_iteration, is_carried
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.contractions import shape_of
 from scopt.scheduler.decisions.items import items_of
@@ -48,22 +49,19 @@ class Lines(Struct, frozen=True, eq=False):
 
     def together(self, relation: isl.Map) -> isl.Map:
         """The pairs of one execution of the loop."""
-        for k in range(self.row):
-            relation = relation.equate(IN, k, OUT, k)
-        return relation
+        return in_one_iteration(relation, self.row)
 
     def carried(self, relation: isl.Map) -> isl.Map:
         """The pairs of different iterations in one execution of the loop."""
-        relation = self.together(relation)
-        return relation.subtract(relation.equate(IN, self.row, OUT, self.row))
+        return self.together(relation).subtract(in_one_iteration(relation, self.row + 1))
 
     def carries(self, one: Dependence) -> bool:
-        return {one.source, one.sink} <= self.statements.keys() and not self.carried(one.relation).is_empty()
+        return {one.source, one.sink} <= self.statements.keys() and is_carried(one.relation, self.row)
 
     def has_inside(self, one: Dependence) -> bool:
         """Whether some pairs are of one iteration of the loop."""
         both = {one.source, one.sink} <= self.statements.keys()
-        return both and not self.together(one.relation).equate(IN, self.row, OUT, self.row).is_empty()
+        return both and not in_one_iteration(one.relation, self.row + 1).is_empty()
 
     def uses(self, array: Array) -> Iterator[tuple[Statement, Access]]:
         for statement in self.statements.values():

@@ -24,6 +24,7 @@ from scopt.poly.array_extents import extents
 from scopt.poly.dependences import dependences
 from scopt.poly.isl_utils import IN, OUT, SET, joined, sets_of, union_of_sets
 from scopt.poly.linear import subscript_rows
+from scopt.poly.source_iterations import in_one_iteration, is_carried
 from scopt.poly.source_loops import source_loops
 from scopt.scheduler.passes.alternate_rows import folded_rows
 from scopt.scheduler.passes.carrying import Carried, carried_along, from_before, with_carried
@@ -82,7 +83,7 @@ def _rolling(scop: Scop, deps: Dependences, totals: Collection[str]) -> Iterator
 def _flows(scop: Scop, deps: Dependences, statement: Statement, write: Access, depth: int) -> bool:
     """Whether values of a statement get from one iteration of a loop to another one, in the array that it writes."""
     flows = (one for one in deps.select("flow") if (one.array, one.source) == (write.array, statement.name))
-    return any(_moves(one.relation, depth) for one in flows if one.relation.dim(OUT) > depth)
+    return any(is_carried(one.relation, depth) for one in flows if one.relation.dim(OUT) > depth)
 
 
 def _waits(scop: Scop, deps: Dependences, statement: Statement) -> bool:
@@ -97,14 +98,7 @@ def _waits(scop: Scop, deps: Dependences, statement: Statement) -> bool:
     below = _reached(edges, statement.name)
     cycle = {name for name in below if statement.name in _reached(edges, name)}
     own = [one.relation for one in flows if {one.source, one.sink} <= cycle]
-    return any(_moves(one, row) for one in own) and any(_moves(one, row + 1) for one in own)
-
-
-def _moves(flow: isl.Map, loop: int) -> bool:
-    """Whether values get from one iteration of a loop to another one, in one iteration of all around it."""
-    for k in range(loop):
-        flow = flow.equate(IN, k, OUT, k)
-    return not flow.is_subset(flow.equate(IN, loop, OUT, loop))
+    return any(is_carried(one, row) for one in own) and any(is_carried(one, row + 1) for one in own)
 
 
 def _reached(edges: Mapping[str, set[str]], start: str) -> set[str]:
@@ -193,7 +187,7 @@ def _shares(writer: Statement, row: int, other: Statement) -> bool:
 def _hands_on(flow: isl.Map, row: int) -> bool:
     """Whether a value gets from one iteration along a row to another one, or to the row from around it."""
     depths = flow.dim(IN), flow.dim(OUT)
-    return min(depths) <= row + 1 < max(depths) or (min(depths) > row + 1 and _moves(flow, row + 1))
+    return min(depths) <= row + 1 < max(depths) or (min(depths) > row + 1 and is_carried(flow, row + 1))
 
 
 def _split(scop: Scop, writer: Statement, row: int) -> Scop | None:
@@ -231,9 +225,7 @@ def _in_order(groups: Mapping[str, frozenset[str]], pairs: Collection[tuple[str,
 
 def _meet(relation: isl.Map, outer: int) -> bool:
     """Whether there are pairs in one iteration of so many outer loops."""
-    for k in range(outer):
-        relation = relation.equate(IN, k, OUT, k)
-    return not relation.is_empty()
+    return not in_one_iteration(relation, outer).is_empty()
 
 
 def _is_once(statement: Statement, row: int) -> bool:

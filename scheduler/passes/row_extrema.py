@@ -17,9 +17,10 @@ from scopt.ir.scop import Dependences, Scop, Statement
 from scopt.poly import trees
 from scopt.poly.dependences import dependences
 from scopt.poly.first_best import is_first_best
-from scopt.poly.isl_utils import IN, OUT, sets_of, union_of_sets
+from scopt.poly.isl_utils import IN, sets_of, union_of_sets
 from scopt.poly.reductions import BETTER, Update, update_of
 from scopt.poly.reordering import is_best_in_any_order
+from scopt.poly.source_iterations import in_one_iteration, is_carried
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.passes.private_tables import Counted, with_table
 from scopt.scheduler.passes.totals import total_around
@@ -82,10 +83,7 @@ def _in_order(
             continue
         if one.kind != "flow" and scop.arrays[one.array].private:
             continue
-        relation = one.relation
-        for k in range(depth - 1):
-            relation = relation.equate(IN, k, OUT, k)
-        if not relation.is_subset(relation.equate(IN, depth - 1, OUT, depth - 1)):
+        if is_carried(one.relation, depth - 1):
             return True
     return False
 
@@ -145,11 +143,6 @@ def _may_stand(scop: Scop, first: Collection[str], second: Collection[str], plai
         depth = one.relation.dim(IN) - 1
         if one.source in plain and scop.arrays[one.array].private and one.kind != "flow":
             continue
-        row = one.relation
-        for k in range(depth):
-            row = row.equate(IN, k, OUT, k)
-        if not back:
-            row = row.subtract(row.equate(IN, depth, OUT, depth))
-        if not row.is_empty():
+        if is_carried(one.relation, depth) or (back and not in_one_iteration(one.relation, depth).is_empty()):
             return False
     return True

@@ -17,8 +17,9 @@ from scopt.ir.nest import Expr
 from scopt.ir.scop import Array, Dependence, Dependences, Scop, Statement
 from scopt.poly import trees
 from scopt.poly.array_extents import extents
-from scopt.poly.isl_utils import IN, OUT, sets_of, union_of_sets
+from scopt.poly.isl_utils import sets_of, union_of_sets
 from scopt.poly.linear import subscript_rows
+from scopt.poly.source_iterations import in_one_iteration, is_carried
 from scopt.poly.source_loops import source_loops
 from scopt.scheduler.passes.expansion import Expansion, common_depth, new_name, with_cells
 
@@ -158,10 +159,7 @@ def _carried(scop: Scop, deps: Dependences, row: Row, shared: Collection[str] = 
             continue
         if one.kind != "flow" and (scop.arrays[one.array].private or one.array in shared):
             continue
-        relation = one.relation
-        for k in range(row.depth - 1):
-            relation = relation.equate(IN, k, OUT, k)
-        if not relation.is_subset(relation.equate(IN, row.depth - 1, OUT, row.depth - 1)):
+        if is_carried(one.relation, row.depth - 1):
             yield one
 
 
@@ -194,10 +192,7 @@ def _may_stand_behind(made: Scop, one: Dependence, row: Row) -> bool:
         return one.kind != "flow" or one.sink in row.tail  # each iteration has its own cell
     if made.arrays[one.array].private:
         return False
-    relation = one.relation
-    for k in range(row.depth - 1):
-        relation = relation.equate(IN, k, OUT, k)
-    return one.sink in row.tail or bool(relation.is_empty())
+    return one.sink in row.tail or bool(in_one_iteration(one.relation, row.depth - 1).is_empty())
 
 
 def split_rows(tree: trees.Tree, row: Row) -> trees.Tree:

@@ -15,11 +15,12 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.ir.nest import Expr
-from scopt.ir.scop import Array, Dependence, Dependences, Scop, Statement
+from scopt.ir.scop import Array, Dependences, Scop, Statement
 from scopt.ir.walks import walk
 from scopt.poly import trees
 from scopt.poly.isl_utils import IN, OUT, sets_of, union_of_sets
 from scopt.poly.linear import subscript_rows
+from scopt.poly.source_iterations import is_carried
 from scopt.poly.source_loops import Loops, source_loops
 from scopt.scheduler.decisions.small_loops import reach
 from scopt.scheduler.passes.expansion import Expansion, common_depth, with_array
@@ -122,15 +123,10 @@ def _are_added(scop: Scop, deps: Dependences, rows: Sequence[Statement], loops: 
         return False
     itself = [one for one in own if one.kind == "flow" and one.source == one.sink]
     return all(_is_long(scop, one, last) and _walks(scop, one, last) for one in rows) and all(
-        any(one.source == row.name and _is_carried(one, loop) for one in itself) for row in rows for loop in range(last)
+        any(one.source == row.name and is_carried(one.relation, loop) for one in itself)
+        for row in rows
+        for loop in range(last)
     )
-
-
-def _is_carried(one: Dependence, loop: int) -> bool:
-    pairs: isl.Map = one.relation
-    for k in range(loop):
-        pairs = pairs.equate(IN, k, OUT, k)
-    return not pairs.is_subset(pairs.equate(IN, loop, OUT, loop))
 
 
 def _is_long(scop: Scop, row: Statement, last: int) -> bool:

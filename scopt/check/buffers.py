@@ -187,8 +187,8 @@ class Buffer(Struct, eq=False):
             if rest.is_empty():
                 continue
             own = self.own_flows(part, use, strict)
-            sure = self.own_flows(part, use, strict, sure=True).range()
-            if not rest.subtract(sure).is_empty() or self.comes_from_elsewhere(part, use, rest, own):
+            sure = self.own_flows(part, use, strict, sure=True).range().coalesce()
+            if not rest.coalesce().is_subset(sure) or self.comes_from_elsewhere(part, use, rest, own):
                 return False
         return True
 

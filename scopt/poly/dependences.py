@@ -217,7 +217,8 @@ def _flow(sink: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, kills: isl.
     for array, sinks in _by_array(sink).items():
         musts, mays, killed = (accesses.get(array, nothing) for accesses in by_array)
         touching = sinks.domain().union(musts.domain()).union(mays.domain()).union(killed.domain())
-        table = Earlier(sinks, order, order.of_some(touching.universe()))
+        # with parameters in the accesses' order: that of the whole source's dates comes from all that is there
+        table = Earlier(sinks, order, order.of_some(touching.universe()).align_params(sinks.get_space()))
         asked = (sinks, musts, mays, killed, table.dates)
         with operation_limit(_operations(sinks, musts.union(mays))):
             flow = _KNOWN.of(asked, partial(_in_time, table, musts, mays, killed))
@@ -256,7 +257,7 @@ def _last_sources(earlier: Earlier, must: isl.UnionMap, may: isl.UnionMap, kills
     loops with strides have bounds with remainders: ``for (j = n; j > 0; j -= 2) for (k = 4; k >= j % 2; k -= 2)``.)
     """
     order, hiding = earlier.dates, must.union(kills)
-    dates = earlier.order.of_some(hiding.domain().universe())
+    dates = order.intersect_domain(hiding.domain().universe())
     earlier = replace(earlier, near=near_sources(earlier, hiding))
     pairs, last = _LATEST.of((earlier.sinks, hiding, dates), partial(latest, earlier, hiding, dates))
     own = pairs if kills.is_empty() else earlier.pairs(must)

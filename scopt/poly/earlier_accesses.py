@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import islpy as isl
 from msgspec import Struct, field
@@ -71,8 +71,31 @@ class SourceOrder(Struct, frozen=True, eq=False):
         return 0
 
     def of_some(self, instances: isl.UnionSet) -> isl.UnionMap:
-        """The dates of some statements."""
-        return union_of_maps(self.dates.own[str(one.get_tuple_name())][0] for one in sets_of(instances))
+        """The dates of some statements, as far as these ask for them: without dimensions in which all are at the same
+        place, and with the other places counted anew. So they are the same whatever else stands around, and isl has
+        less to look at."""
+        own = [self.dates.own[str(one.get_tuple_name())] for one in sets_of(instances)]
+        places = [_counted(column) for column in zip(*(fixed for _, fixed, _ in own), strict=True)]
+        return union_of_maps(_at_places(dates, places) for dates, _, _ in own)
+
+
+def _counted(column: Sequence[int | None]) -> dict[int, int] | None:
+    """The places of some statements in one dimension, counted from 0; None where it isn't one of places for all."""
+    if None in column:
+        return None
+    return {place: number for number, place in enumerate(sorted({place for place in column if place is not None}))}
+
+
+def _at_places(dates: isl.Map, places: Sequence[Mapping[int, int] | None]) -> isl.Map:
+    """A statement's dates with places counted anew, by dimension."""
+    for position, counted in reversed([*enumerate(places)]):
+        if counted is None:
+            continue
+        place = dates.plain_get_val_if_fixed(OUT, position).to_python()
+        dates = dates.project_out(OUT, position, 1)
+        if len(counted) > 1:
+            dates = dates.insert_dims(OUT, position, 1).fix_val(OUT, position, isl.Val(counted[place]))
+    return dates
 
 
 def _halves(dates: isl.Map, count: int) -> tuple[isl.Map, isl.Map]:

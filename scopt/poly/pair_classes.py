@@ -8,7 +8,7 @@ loops: where these are the same up to the statements' names, so is the answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 
 import islpy as isl
@@ -56,6 +56,7 @@ class Classes(Struct, frozen=True, eq=False):
     facts: dict[tuple[object, ...], bool] = field(default_factory=dict)
     pairs: dict[tuple[object, ...], isl.Map] = field(default_factory=dict)
     equal: dict[tuple[object, ...], isl.Map] = field(default_factory=dict)
+    dated: dict[tuple[object, ...], isl.Set | None] = field(default_factory=dict)
     count: list[int] = field(default_factory=lambda: [0])
 
     def number(self, relation: isl.Map) -> int:
@@ -151,15 +152,23 @@ class Agreement(Struct, frozen=True, eq=False):
 
     def moves(self, pairs: isl.UnionMap, member: isl.UnionPwAff) -> Moves:
         """How far these pairs lead along a schedule dimension."""
+        empty = zero = forward = True
+        for _, found in self._each(pairs, member):
+            empty, zero, forward = empty and found.empty, zero and found.zero, forward and found.forward
+        return Moves(empty, zero, forward)
+
+    def moving(self, pairs: isl.UnionMap, member: isl.UnionPwAff) -> list[tuple[str, str]]:
+        """The statements that some of these pairs lead between which have other dates in a schedule dimension."""
+        return [(piece.source, piece.sink) for piece, found in self._each(pairs, member) if not found.zero]
+
+    def _each(self, pairs: isl.UnionMap, member: isl.UnionPwAff) -> Iterator[tuple[Piece, Moves]]:
+        """How far the pairs between two statements lead, whichever these are."""
         if id(member) not in self.known:
             self.known[id(member)] = Functions(self.classes, (member,))
         along, own = self.known[id(member)], self.instances
-        empty = zero = forward = True
         for piece in self.classes.pieces_of(pairs):
             if piece.source in own.parts and piece.sink in own.parts:
-                found = self._moves(piece, along)
-                empty, zero, forward = empty and found.empty, zero and found.zero, forward and found.forward
-        return Moves(empty, zero, forward)
+                yield piece, self._moves(piece, along)
 
     def _moves(self, piece: Piece, along: Functions) -> Moves:
         first, last = (piece.source, piece.first), (piece.sink, piece.last)
@@ -167,18 +176,27 @@ class Agreement(Struct, frozen=True, eq=False):
         own = self.instances.number(piece.source), self.instances.number(piece.sink)
         key = (piece.number, *own, *(one.key for parts in ends for one in parts))
         if key not in self.classes.moves:
-            source, sink = (one.functions[0] for _, one in ends)
+            source, sink = (one for _, one in ends)
             pairs = self._defined(piece, source, sink)
-            self.classes.moves[key] = Moves() if pairs.is_empty() else _along(pairs, total(source), total(sink))
+            dates = [total(one.functions[0]) for one in (source, sink)]
+            self.classes.moves[key] = Moves() if pairs.is_empty() else _along(pairs, *dates)
         return self.classes.moves[key]
 
-    def _defined(self, piece: Piece, source: isl.PwAff, sink: isl.PwAff) -> isl.Map:
+    def _defined(self, piece: Piece, source: _Part, sink: _Part) -> isl.Map:
         """The pairs of a piece whose ends have these dates: all of them, mostly."""
-        pairs, own = self._pairs(piece), self.instances
-        first, last = source.domain().coalesce(), sink.domain().coalesce()
-        inside = own.at(piece.source, piece.first).is_subset(first), own.at(piece.sink, piece.last).is_subset(last)
-        pairs = pairs if inside[0] else pairs.intersect_domain(first)
-        return pairs if inside[1] else pairs.intersect_range(last)
+        pairs = self._pairs(piece)
+        first, last = self._dated(piece.source, source), self._dated(piece.sink, sink)
+        pairs = pairs if first is None else pairs.intersect_domain(first)
+        return pairs if last is None else pairs.intersect_range(last)
+
+    def _dated(self, name: str, along: _Part) -> isl.Set | None:
+        """The instances that have a date; None where all of a statement's do that the agreement is about."""
+        key = name, self.instances.number(name), along.key
+        if key not in self.classes.dated:
+            some = along.functions[0].domain().coalesce()
+            inside = name not in self.instances.parts or self.instances.parts[name][0].is_subset(some)
+            self.classes.dated[key] = None if inside else some
+        return self.classes.dated[key]
 
     def ends(self, pairs: isl.UnionMap) -> list[tuple[str, str]]:
         """The statements that some of these pairs lead between."""

@@ -9,7 +9,7 @@ from scopt.ir.scop import Scop
 from scopt.poly.bands import Ordered, active, agreeing_at, distances, nonnegative, ordered, zero
 from scopt.poly.date_classes import DateClasses
 from scopt.poly.dependences import dependences
-from scopt.poly.isl_utils import walk
+from scopt.poly.isl_utils import IN, OUT, maps_of, walk
 from scopt.poly.pair_classes import Classes
 from tests.sources import scop_of
 
@@ -39,6 +39,8 @@ def test_answers_are_those_of_the_pairs_themselves(source: str) -> None:
         for pairs in (found.must, found.shared, *found.ranges.values(), *found.reuse.values()):
             direct, moves = distances(active(pairs, node), member), place.moves(pairs, member)
             assert (moves.empty, moves.zero, moves.forward) == (direct is None, zero(direct), nonnegative(direct))
+            each = {_ends(one): distances(isl.UnionMap.from_map(one), member) for one in maps_of(active(pairs, node))}
+            assert set(place.moving(pairs, member)) == {ends for ends, way in each.items() if not zero(way)}
             entering = pairs.intersect_range(domain).subtract_domain(domain)
             leaving = pairs.intersect_domain(domain).subtract_range(domain)
             stays = entering.is_empty() and leaving.is_empty()
@@ -75,3 +77,7 @@ def test_dates_are_alike_up_to_names_and_places_in_a_block() -> None:
     assert own.between("S", "V") != own.between("S", "T")
     assert own.between("S", "S") != own.between("S", "T")
     assert own.between("S", "W") is None
+
+
+def _ends(pairs: isl.Map) -> tuple[str, str]:
+    return str(pairs.get_tuple_name(IN)), str(pairs.get_tuple_name(OUT))
