@@ -227,7 +227,7 @@ def test_panels_are_kept(pragma: str, sizes: tuple[int, ...]) -> None:
 
 def test_panels_of_a_given_schedule(tmp_path: Path) -> None:
     file = tmp_path / "given.yaml"
-    file.write_text(_transformed(columns(), Options(tile_sizes=())).regions[0].proposal)
+    file.write_text(_transformed(columns(), Options(tile_sizes=(24,))).regions[0].proposal)
     assert "A_panel" in optimize(columns(), Options(schedule_file=str(file)), file="in.c").text.decode()
 
 
