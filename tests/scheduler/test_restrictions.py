@@ -155,7 +155,7 @@ LEFT_OUT = {
     "register tiles": ("sizes 32", "sizes 1000 5", "vector"),
     "vectors": ("sizes 32", "sizes 7", "influence"),
     "jammed rows": ("sizes 7", "sizes 1000 5", "vector"),
-    "strips": ("sizes 32", "sizes 1000 5", "influence"),
+    "strips": ("sizes 32", "sizes 1000 5", "vector"),
 }
 EACH = [(one, restriction) for one, some in LEFT_OUT.items() for restriction in but_for(RESTRICTIONS, *some)]
 
