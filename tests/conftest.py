@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,7 +30,11 @@ EVERYTHING = bool(os.environ.get("SCOPT_TEST_ALL"))
 # Folders whose tests are about schedules, or have programs of all kinds: there, each pass over a tree is checked.
 WITH_PASSES = frozenset({"differential", "fuzz", "mutate", "polybench", "scheduler"})
 # Folders whose tests ask for nothing that processes of their own are for.
-WITHOUT_LIMITS = frozenset({"astgen", "autodetect", "differential", "frontend", "machine", "scheduler"})
+WITHOUT_LIMITS = frozenset(
+    {"astgen", "autodetect", "check", "differential", "frontend", "machine", "scheduler", "scopt"}
+)
+# Files in these whose tests do.
+WITH_LIMITS = frozenset({"test_cli.py", "test_crew.py", "test_isolation.py", "test_pipeline.py"})
 
 Case = TypeVar("Case")
 
@@ -38,6 +42,11 @@ Case = TypeVar("Case")
 def everyday(cases: Sequence[Case]) -> Sequence[Case]:
     """Of cases that differ in their input alone, all or every other one."""
     return cases if EVERYTHING else cases[::2]
+
+
+def but_for(cases: Iterable[Case], *alike: Case) -> list[Case]:
+    """All of the cases, or but for those that go through no other lines than the others."""
+    return [case for case in cases if EVERYTHING or case not in alike]
 
 
 CompileC = Callable[..., Path]
@@ -76,7 +85,7 @@ def regions_stay_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _regions_stay_here(request: pytest.FixtureRequest) -> None:
-    if request.path.parent.name in WITHOUT_LIMITS:
+    if request.path.parent.name in WITHOUT_LIMITS and request.path.name not in WITH_LIMITS:
         request.getfixturevalue("regions_stay_here")
 
 

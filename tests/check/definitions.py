@@ -90,21 +90,21 @@ def transposed(
     return Transposed(name, operand, source, 0, tuple(scalars), types[0], width, "long", lanes, back, types[1])
 
 
-def mutants(text: str) -> Iterator[tuple[str, str]]:
+def mutants(text: str, first: int = 1) -> Iterator[tuple[str, str]]:
     """Texts with one fault each, and what it is: numbers one more or less, other operators, other operands of the same
-    kind, lines too few or too many.
+    kind, lines too few or too many. first: the number of the text's first line.
     """
     for match in TOKEN.finditer(text):
         for other in _others(match.group()):
             made = text[: match.start()] + other + text[match.end() :]
-            number = text.count("\n", 0, match.start()) + 1
+            number = text.count("\n", 0, match.start()) + first
             column = match.start() - text.rfind("\n", 0, match.start())
             yield f"line {number}, column {column}: {match.group()} → {other}", made
     lines = text.splitlines(keepends=True)
     for k, line in enumerate(lines):
         if line.strip():
-            yield f"line {k + 1} dropped: {line.strip()}", "".join((*lines[:k], *lines[k + 1 :]))
-            yield f"line {k + 1} doubled: {line.strip()}", "".join((*lines[: k + 1], *lines[k:]))
+            yield f"line {k + first} dropped: {line.strip()}", "".join((*lines[:k], *lines[k + 1 :]))
+            yield f"line {k + first} doubled: {line.strip()}", "".join((*lines[: k + 1], *lines[k:]))
 
 
 def _others(token: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from scopt.compiler import optimized
 from scopt.compiler.optimized import has_loops
 from tests.compiler.conftest import PROGRAM, ROOT, Run, has_threads
 
@@ -177,6 +178,12 @@ def test_the_second_time_scopt_is_not_run(run: Run, project: Path) -> None:
         (" -j", True),
     ],
 )
+def test_flags_of_a_make_that_runs_several_commands(flags: str, alone: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAKEFLAGS", flags)
+    assert optimized._jobs() == (["--jobs=1"] if alone else [])
+
+
+@pytest.mark.parametrize(("flags", "alone"), [("k", False), (" -j4 --jobserver-auth=3,4", True)])
 def test_one_process_where_make_runs_several_commands(run: Run, project: Path, flags: str, alone: bool) -> None:
     (project / "site").mkdir()
     noted = project / "words"

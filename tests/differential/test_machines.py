@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from scopt import pipeline
 from scopt.machine import DEFAULT, Cache, Machine
 from scopt.options import Options
-from tests.conftest import EVERYTHING, RunC
+from tests.conftest import EVERYTHING, RunC, but_for
 from tests.fuzz.harness import without_thresholds
 
 PROGRAM = """#include <stdio.h>
@@ -99,9 +99,9 @@ def expected(cc: str, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return printed
 
 
-@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
-def test_every_bit_is_as_in_the_original(run_c: RunC, expected: list[str], machine: Machine) -> None:
-    result = pipeline.optimize(PROGRAM, Options(machine=machine, eager=True))
+@pytest.mark.parametrize("name", but_for(MACHINES, "sse", "long vectors", "long lines"))
+def test_every_bit_is_as_in_the_original(run_c: RunC, expected: list[str], name: str) -> None:
+    result = pipeline.optimize(PROGRAM, Options(machine=MACHINES[name], eager=True))
     assert [remark for remark in result.remarks if remark.kind == "missed"] == []
     text = without_thresholds(result.text.decode())
     assert [run_c(text, *level, *FLAGS) for level in LEVELS] == expected

@@ -22,7 +22,7 @@ from scopt.scheduler.construct.dimensions import Construction, NoSchedule, Wish
 from scopt.scheduler.construct.feautrier import FeautrierStrategy
 from scopt.scheduler.construct.pluto import PlutoStrategy
 from scopt.scheduler.construct.separation import FusionPolicy
-from tests.conftest import everyday
+from tests.conftest import but_for, everyday
 from tests.scheduler.schedules import feautrier, pluto
 from tests.sources import scop_of
 
@@ -41,7 +41,11 @@ def kernel(path: Path) -> tuple[Scop, Dependences]:
     return scop, dependences(scop)
 
 
-@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    but_for(KERNELS, *(path for path in KERNELS if path.stem in ("covariance", "3mm", "atax", "doitgen", "bicg"))),
+    ids=lambda path: path.stem,
+)
 def test_pluto_schedules_of_kernels_are_legal(path: Path) -> None:
     scop, deps = kernel(path)
     policies: tuple[Fusion, ...] = ("smart", "no", *(TRYING if len(scop.statements) < MANY_STATEMENTS else ()))

@@ -10,6 +10,7 @@ import islpy as isl
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
+from scopt.ir.scop import Scop
 from scopt.options import Options
 from scopt.poly.dependences import dependences
 from scopt.scheduler import get_scheduler
@@ -313,6 +314,8 @@ TWO_STATEMENTS = (
 
 @pytest.mark.parametrize("by", [pluto, feautrier])
 def test_no_tree_makes_a_schedule_illegal(by: Callable[..., Made]) -> None:
+    scops = [scop_of(body) for body in TWO_STATEMENTS]
+
     @settings(
         max_examples=25,
         deadline=None,
@@ -320,8 +323,8 @@ def test_no_tree_makes_a_schedule_illegal(by: Callable[..., Made]) -> None:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(st.sampled_from(TWO_STATEMENTS), influence_nodes())
-    def check(body: str, branches: tuple[InfluenceNode, ...]) -> None:
-        by(scop_of(body), "max", InfluenceTree(branches))
+    @given(st.sampled_from(scops), influence_nodes())
+    def check(scop: Scop, branches: tuple[InfluenceNode, ...]) -> None:
+        by(scop, "max", InfluenceTree(branches))
 
     check()

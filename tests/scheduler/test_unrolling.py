@@ -109,10 +109,10 @@ def window_sums(taps: int, sums: int) -> str:
 
 
 def test_many_statements_of_few_instances(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(small_loops, "MOST_OF_ALL", 20)
-    assert loops(text(window_sums(3, 2))) == 2
-    monkeypatch.setattr(small_loops, "_FEW_INSTANCES", 8)
-    assert loops(text(window_sums(3, 2))) > 2
+    monkeypatch.setattr(small_loops, "MOST_OF_ALL", 12)
+    assert loops(text(window_sums(2, 2))) == 2
+    monkeypatch.setattr(small_loops, "_FEW_INSTANCES", 5)
+    assert loops(text(window_sums(2, 2))) > 2
 
 
 def test_order_of_a_sum_is_kept() -> None:

@@ -12,8 +12,6 @@ from scopt.options import Options
 from scopt.pipeline import optimize
 from tests.branches import COMPILERS, HEAD, compare, counted, found, ids, outcome
 
-pytestmark = pytest.mark.usefixtures("regions_stay_here")
-
 AXPY = """void axpy(int n, double alpha, double *x, double *y) {
   for (int i = 0; i < n; i++)  // in place
     y[i] = alpha * x[i] + y[i];

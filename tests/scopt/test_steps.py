@@ -11,8 +11,6 @@ from scopt.cli import main
 from scopt.options import Options
 from scopt.steps import STEPS
 
-pytestmark = pytest.mark.usefixtures("regions_stay_here")
-
 SOURCE = """
 void f(int n, double a[n][n], double b[n][n], double c[n][n]) {
 #pragma scop
