@@ -26,7 +26,7 @@ from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.known_divisors import knows_divisors
 from scopt.astgen.emit.lane_texts import in_lanes
 from scopt.astgen.emit.loop_directives import pragma_text
-from scopt.astgen.emit.loop_hints import for_both, leaves_roots, not_unrolled, plain_hints
+from scopt.astgen.emit.loop_hints import for_both, leaves_roots, narrowest, not_unrolled, plain_hints
 from scopt.astgen.emit.loop_work import last_iteration
 from scopt.astgen.emit.narrow_texts import narrow_declarations, stands_twice, two_widths
 from scopt.astgen.emit.strip_texts import in_strips
@@ -243,7 +243,9 @@ class _Printer(Struct, frozen=True):
         if self.openmp and (loop.mark.parallel or loop.mark.simd):
             shared = replace(loop, mark=replace(loop.mark, private=copied_names(loop, own)))
             directive = pragma_text(self.scop, shared, self.exprs, "\n".join(statement.generate()))
-            lines = for_both(directive, loop.mark.wide) if loop.mark.wide else (f"#pragma {directive}",)
+            wide = loop.mark.wide
+            size = wide * narrowest(self.scop, loop) // 8
+            lines = for_both(directive, wide, size) if wide else (f"#pragma {directive}",)
             yield from map(cgen.Line, lines)
             vanishes = may_vanish(loop) and not (may_vanish(loop, _IN_REGISTERS) and self.fills_locals(loop))
             if vanishes or (length_of(loop) < _UNROLLED and leaves_roots(self.scop, loop)):

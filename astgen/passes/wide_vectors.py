@@ -4,7 +4,7 @@ On some processors gcc takes halves of the registers unless somebody asks. With 
 to compute were measured to be 1.15 to 1.4 times as fast (stencils, polynomials). Of bytes that become ints on the way
 gcc makes four vectors for each one of bytes, and moves their halves across: window sums, conversions of colours, and
 records of bytes were 1.3 to 1.8 times as fast. clang was slower with longer vectors than it takes: it has a directive
-of its own.
+of its own, which is also for targets whose registers are shorter.
 
 Loops that are short, or have other bounds in each iteration of those around them, leave more over that way; so do
 loops with stores that data decide about, where that is done one by one. A comparison's result that is a value, and
@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import BLEND
+from scopt.astgen.emit.loop_hints import narrowest
 from scopt.astgen.passes.estimates import UNKNOWN, Interval, interval
 from scopt.ir.expr import names, subtract
 from scopt.ir.nest import Expr, For, LoopNest, Max, Min
@@ -93,7 +94,7 @@ class _Asking(Struct, frozen=True, eq=False):
         arrays = [self.scop.arrays[name] for name in found]
         if not all(_is_number(one.type) for one in arrays):
             return _BYTE * self.vector
-        return min((one.type.bits for one in arrays if one.rank), default=_BYTE * self.vector)
+        return narrowest(self.scop, loop) or _BYTE * self.vector
 
     def operations(self, loop: For) -> float:
         """Of an iteration."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 # without any of these macros, what all targets have.
 VECTORS = (("__AVX512F__", 64), ("__AVX__", 32), ("", 16))
 LONGEST_VECTOR, SHORTEST_VECTOR = VECTORS[0][1], VECTORS[-1][1]
-# What a target has to have for shuffles of two vectors of so many bytes.
+# What a target has to have for shuffles of two vectors of so many bytes, and for integers in there.
 SHUFFLES = {64: "__AVX512F__", 32: "__AVX2__"}
 # Numbers of 16 bits that an instruction multiplies and adds for a lane of 32 (PMADDWD, VPDPWSSD), as often in a cycle
 # as others multiply numbers of 32 bits, or twice as often (Fog, "Instruction tables").

@@ -76,13 +76,15 @@ def test_places_that_variables_hold_are_looked_up() -> None:
 
 
 @pytest.mark.parametrize("directive", ["omp simd", "omp simd private(s)", "omp parallel for simd if(parallel: n > 9)"])
-def test_both_lines_are_one_directive(directive: str) -> None:
-    lines = for_both(directive, 16)
+@pytest.mark.parametrize("size", [16, 32, 64])
+def test_both_lines_are_one_directive(directive: str, size: int) -> None:
+    lines = for_both(directive, 16, size)
     text = "".join(f"  {line}\n" for line in lines) + "  for (;;)\n"
     assert is_for_both(lines)
     one = directive.replace("simd", "simd simdlen(16)", 1)
     assert without_hints(text) == f"#pragma {one}\n  for (;;)\n"
-    for old, new in (("__clang__", "n"), ("ifdef", "ifndef"), ("#else", "#endif"), ("#pragma omp simd", "#pragma omp")):
+    wrong = [("__clang__", "n"), ("ifdef", "ifndef"), ("||", "&&"), ("!", ""), ("__AVX", "__SSE"), ("#else", "#endif")]
+    for old, new in (*wrong, ("#pragma omp simd", "#pragma omp")):
         other = [line.replace(old, new, 1) for line in lines]
         assert other == [*lines] or not is_for_both(other)
     assert not is_for_both([*lines[:3], f"{lines[3]} private(t)", lines[4]])

@@ -13,7 +13,8 @@ DECLARATIONS = (
 
 # Pragmas in two forms, and those of one compiler alone: it is gcc that compiles this.
 _FORMS = re.compile(
-    r"[ \t]*#ifdef __clang__\n(?:[ \t]*#pragma[^\n]*\n)+(?:[ \t]*#else\n((?:[ \t]*#pragma[^\n]*\n)+))?[ \t]*#endif\n"
+    r"[ \t]*#if(?:def __clang__| defined\(__clang__\)[^\n]*)\n(?:[ \t]*#pragma[^\n]*\n)+"
+    r"(?:[ \t]*#else\n((?:[ \t]*#pragma[^\n]*\n)+))?[ \t]*#endif\n"
 )
 
 
