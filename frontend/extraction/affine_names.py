@@ -41,7 +41,7 @@ class AffineNames(Struct, frozen=True, eq=False):
                     return self.parameter(name, ctype, region.symbolic[name], node)
                 raise NotAffine("nonlinear", f"'{name}' is not declared here", node)
             if (value := constant_value(ir.ID(name), symbols)) is not None and symbol.kind == "enum-constant":
-                return Value(constant_pw_aff(value), INT)
+                return Value(constant_pw_aff(value), symbol.type)
             if name in self.names.iterator_names or name in self.names.effects.written:
                 hint = "use a loop iterator, or a variable that the region doesn't write"
                 raise NotAffine("variant", f"'{name}' changes inside the region", node, hint)

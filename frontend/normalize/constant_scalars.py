@@ -16,6 +16,7 @@ from scopt import ir
 from scopt.frontend.normalize.dead_definitions import without_dead
 from scopt.frontend.syntax.symbols import Symbol, is_value
 from scopt.ir.effects import effects
+from scopt.ir.small_values import int_literal
 from scopt.ir.walks import changed, replaced, walk
 
 _DECIMAL, _REAL = re.compile(r"0|[1-9][0-9]*"), re.compile(r"([0-9]+\.[0-9]*|\.?[0-9]+)([eE][+-]?[0-9]+)?")
@@ -66,15 +67,20 @@ def _value(declaration: Any, symbols: Mapping[str, Symbol]) -> Any | None:
     init = declaration.init
     constant = _magnitude(init)
     made = _of_type(constant, symbol.type.spelling)
-    return made if made is None or init is constant else changed(init, expr=made)
+    if made is None or init is constant:
+        return made
+    # minus 0 is 0 to integers alone
+    return None if constant.type == "int" != made.type and int(constant.value) == 0 else changed(init, expr=made)
 
 
 def _of_type(constant: Any, wanted: str) -> Any | None:
     """A constant as one of another type, with the value that it is converted to."""
     text, suffix = constant.value, "f" if wanted == "float" else ""
     match constant.type, wanted:
-        case ("double" | "float" | "int" as own, other) if own == other:
+        case ("double" | "float" as own, other) if own == other:
             return constant
+        case "int", "int":
+            return constant if int_literal(constant) is not None else None
         case "int", "double" | "float" if _DECIMAL.fullmatch(text) and int(text) <= _EXACT:
             return ir.Constant(wanted, f"{text}.0{suffix}", constant.coord)
         case "double", "float" if _REAL.fullmatch(text) and _rounds_once(float(text)):

@@ -78,7 +78,7 @@ class ExpressionTypes(Struct, frozen=True, eq=False):
                 symbol = self.scope.get(self.spelled.get(name, "int"))
                 return symbol.type if symbol is not None else None
             case ir.ID(name=name) if (symbol := self.scope.get(name)) is not None and symbol.kind == "enum-constant":
-                return symbol.type
+                return symbol.type if symbol.type.integer else None
             case ir.ID() | ir.ArrayRef() | ir.StructRef() | ir.UnaryOp(op="*"):
                 typed = Types(self.scope, self.structs).of(node)
                 return typed.type if typed is not None and not typed.layers and _is_number(typed.type) else None

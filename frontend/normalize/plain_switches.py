@@ -106,11 +106,18 @@ def _ways(body: Any) -> list[_Way] | None:
         if not last and not _ends(items):
             return None
         items = _without_break(items)
-        if any(isinstance(one, ir.Break) for item in items for one in leaving(item)):
+        if any(isinstance(one, ir.Break) for item in items for one in leaving(item)) or any(map(_is_entered, items)):
             return None
         ways.append(_Way(tuple(labels), other, tuple(items)))
         labels, other = [], False
     return None if _share_variables(ways) else ways
+
+
+def _is_entered(node: Any) -> bool:
+    """Whether a statement has labels of the switch inside, as the loop of Duff's device has."""
+    if isinstance(node, (ir.Case, ir.Default)):
+        return True
+    return node is not None and not isinstance(node, ir.Switch) and any(map(_is_entered, node.parts))
 
 
 def _share_variables(ways: Sequence[_Way]) -> bool:

@@ -88,7 +88,7 @@ def parse(
         preprocessed=result,
         directives=directives,
         structs=definitions_of(ast),
-        strict_aliasing="-fno-strict-aliasing" not in options.cpp_flags,
+        strict_aliasing="-fno-strict-aliasing" not in options.cpp_flags and not unit.may_alias,
         wrapping=not {"-fwrapv", "-fno-strict-overflow"}.isdisjoint(options.cpp_flags),
         replaceable=replaceable,
         bare=bare,

@@ -46,6 +46,7 @@ class FileParser(Struct):
     pure: dict[str, str] = field(default_factory=dict)
     defined: frozenset[str] = frozenset()
     cold: frozenset[str] = frozenset()
+    may_alias: bool = False
     remarks: list[Remark] = field(default_factory=list)
     unparsed_lines: list[range] = field(default_factory=list)
     checked: bool = False
@@ -84,8 +85,11 @@ class FileParser(Struct):
         if "cold" in text and _COLD.search(text):
             self.cold |= _function_names(text)
         piece = _Piece(chunk, cleaned.text + body, text)
-        if cleaned.opaque and re.match(r"\s*(?:__extension__\s*)?typedef\b", text):
-            piece.text = _opaque_typedefs(text)
+        if cleaned.opaque:
+            # What else declares such things isn't understood, and doesn't parse as it is.
+            typedef = re.match(r"\s*(?:__extension__\s*)?typedef\b", text)
+            piece.text = _opaque_typedefs(text) if typedef else text
+        self.may_alias = self.may_alias or cleaned.may_alias
         return piece
 
     def take_out(self, piece: _Piece | None, error: str) -> None:

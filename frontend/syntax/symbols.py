@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.syntax.facts import FunctionFacts
-from scopt.ir.constants import constant_value, enum_constants, enum_type, typed_constant
+from scopt.ir.constants import constant_value, enum_constants, enum_type, enumerator_types, typed_constant
 from scopt.ir.ctypes import Layer, Shape, Symbol, SymbolKind, ctype_of, describe, enum_key, shape_of
 from scopt.ir.effects import opaque_words
 
@@ -158,13 +158,13 @@ def _declare_enums(node: Any, scope: dict[str, Symbol]) -> None:
         return
     if isinstance(node, ir.Enum) and node.values is not None:
         ctype = enum_type(node, scope)
-        values = enum_constants(node, scope)
+        values, types = enum_constants(node, scope), enumerator_types(node, scope)
         for enumerator in node.values.enumerators:
             if isinstance(enumerator, ir.Enumerator):
-                integer = scope["int" if -(2**31) <= values.get(enumerator.name, 0) < 2**31 else "long"].type
-                scope[enumerator.name] = Symbol(
-                    enumerator.name, "enum-constant", integer, decl=enumerator, value=values.get(enumerator.name)
-                )
+                name = enumerator.name
+                kind = types.get(name, scope["int"].type)
+                value = values.get(name) if kind.integer else None
+                scope[name] = Symbol(name, "enum-constant", kind, decl=enumerator, value=value)
         scope[enum_key(node)] = Symbol(ctype.spelling, "type", ctype, size=ctype.bits // 8)
         return
     if isinstance(node, ir.FuncDecl):

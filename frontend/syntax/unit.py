@@ -89,8 +89,8 @@ class TranslationUnit(Struct, frozen=True, eq=False):
     bare: each compound that the source has no braces for (see `blocks_around_loops`). cold_functions: that are
       said to run rarely.
     structs: definitions of structures and unions by ``struct tag``.
-    strict_aliasing: objects of different types don't overlap, which ``-fno-strict-aliasing`` denies. wrapping: signed
-      arithmetic wraps around, as ``-fwrapv`` says.
+    strict_aliasing: objects of different types don't overlap, which ``-fno-strict-aliasing`` denies, and any
+      declaration that says ``may_alias``. wrapping: signed arithmetic wraps around, as ``-fwrapv`` says.
     replaceable: functions with a body that others may be put in the place of when a program is linked or loaded.
     openmp: the pragmas of OpenMP above loops, which the tree hasn't got any more, and what stays below others.
     library_functions: those of `defined_functions` whose bodies stand in headers of the system. complete: all else that

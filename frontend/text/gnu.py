@@ -17,12 +17,13 @@ from scopt.ir.effects import OPAQUE
 OPAQUE_TYPE = "__scopt_opaque_type"
 # What stands for types that only the compiler tells, from an expression or a value.
 UNKNOWN_TYPES = frozenset({OPAQUE_TYPE, "__auto_type"})
-# Types of the compiler itself. The binary layout doesn't matter here, whether it's a floating type does.
+# Types of the compiler itself: by another name where C has one of the same format. What is rounded in another way, and
+# has no name of C's, is opaque: a variable of a wider or a narrower type can't stand for it.
 PREAMBLE = (
     f"typedef struct {OPAQUE_TYPE} {OPAQUE_TYPE};"
     f" typedef {OPAQUE_TYPE} __builtin_va_list, __builtin_ms_va_list, __auto_type;"
-    " typedef float _Float32, _Float16, __fp16, __bf16; typedef double _Float64, _Float32x;"
-    " typedef long double _Float128, _Float64x, __float128, __float80, __ibm128;"
+    " typedef float _Float32; typedef double _Float64, _Float32x; typedef long double _Float64x, __float80;"
+    f" typedef {OPAQUE_TYPE} _Float16, __fp16, __bf16, _Float128, __float128, __ibm128;"
     f" typedef {OPAQUE_TYPE} _Decimal32, _Decimal64, _Decimal128;"
     " typedef __int128 __int128_t; typedef unsigned __int128 __uint128_t;"
 )
@@ -47,15 +48,17 @@ _RENAMED = {
 }
 # pycparser takes _Complex only beside keywords.
 _COMPLEX_PARTS = {
-    "_Float16": "float",
+    "_Float16": OPAQUE_TYPE,
     "_Float32": "float",
     "_Float64": "double",
     "_Float32x": "double",
     "_Float64x": "long double",
-    "_Float128": "long double",
-    "__float128": "long double",
+    "_Float128": OPAQUE_TYPE,
+    "__float128": OPAQUE_TYPE,
     "__float80": "long double",
 }
+_COMPLEX = re.compile(r"\s*(?:_Complex|__complex__|__complex)\b")
+_COMPLEX_BEFORE = re.compile(r"_Complex(?=\s*\Z)")
 _ATTRIBUTES = frozenset({"__attribute__", "__attribute", "__declspec"})
 _ASM = frozenset({"__asm__", "__asm", "asm"})
 _TYPEOF = frozenset({"__typeof__", "__typeof", "typeof", "__typeof_unqual__", "typeof_unqual"})
@@ -84,15 +87,17 @@ _WORD = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 _MEANINGFUL = re.compile(r"\b_*(?:cleanup|alias|ifunc)_*\b")
 _OPAQUE_TYPES = re.compile(r"\b_*(?:vector_size|mode|ext_vector_type|neon_vector_type)_*\b")
 _PURITY = re.compile(r"\b_*(const|pure)_*\b")
+_MAY_ALIAS = re.compile(r"\b_*may_alias_*\b|no-strict-aliasing")
 
 
 class Cleaned(Struct, frozen=True):
     """Cleaned text. purity: ``const`` or ``pure`` if an attribute says so. opaque: an attribute makes it a type that C
-    has no words for."""
+    has no words for. may_alias: objects of another type may be read and written by what it declares."""
 
     text: str
     purity: str = ""
     opaque: bool = False
+    may_alias: bool = False
 
 
 def clean(text: str) -> Cleaned:
@@ -107,22 +112,23 @@ class _Cleaner:
 
     def __init__(self, text: str) -> None:
         self.text, self.out, self.position, self.depth = text, [""], 0, 0
-        self.purity, self.opaque = "", False
+        self.purity, self.opaque, self.may_alias = "", False, False
 
     def run(self) -> Cleaned:
         while (match := _INTERESTING.search(self.text, self.position)) is not None:
             self.copy(match.start())
             kind, value = match.lastgroup, match.group()
             if kind in ("string", "pragma"):
+                self.may_alias = self.may_alias or (kind == "pragma" and bool(_MAY_ALIAS.search(value)))
                 self.copy(match.end())
             elif kind == "block":
                 self.replace_opaque(match.start(), closing(self.text, match.start()))
             elif kind == "c23":
-                self.blank(closing(self.text, match.start()))
+                self.advice(match.start(), closing(self.text, match.start()))
             else:
                 self.word(value, match.end())
         self.copy(len(self.text))
-        return Cleaned("".join(self.out), self.purity, self.opaque)
+        return Cleaned("".join(self.out), self.purity, self.opaque, self.may_alias and not self.opaque)
 
     def word(self, word: str, end: int) -> None:
         if word in _RENAMED:
@@ -134,9 +140,7 @@ class _Cleaner:
             self.position = end
             self.out.append(_RENAMED[word].ljust(len(word)))
         elif word in _COMPLEX_PARTS:
-            if "omplex" in self.text:
-                self.replace(_COMPLEX_PARTS[word], end)
-            self.copy(end)
+            self.part(_COMPLEX_PARTS[word], end)
         elif word == "__extension__":
             self.blank(end)
         elif word == "__label__":
@@ -159,15 +163,36 @@ class _Cleaner:
         if after is None:
             self.copy(end)
             return
-        content = self.text[end:after]
+        purity = _PURITY.search(self.text[end:after])
+        if purity is not None and self.text.count("{", 0, end) == 0 and not self.inside_parentheses(end):
+            self.purity = "const" if "const" in (self.purity, purity.group(1)) else "pure"
+        self.advice(end, after)
+
+    def advice(self, start: int, after: int) -> None:
+        """Blank attributes that mean nothing to the reader of a tree, or only what is noted here."""
+        content = self.text[start:after]
         if _MEANINGFUL.search(content):
             self.copy(after)
             return
         self.opaque = self.opaque or bool(_OPAQUE_TYPES.search(content))
-        purity = _PURITY.search(content)
-        if purity is not None and self.text.count("{", 0, end) == 0 and not self.inside_parentheses(end):
-            self.purity = "const" if "const" in (self.purity, purity.group(1)) else "pure"
+        self.may_alias = self.may_alias or bool(_MAY_ALIAS.search(content))
         self.blank(after)
+
+    def part(self, part: str, end: int) -> None:
+        """A type of the compiler's, also where numbers of that type are the parts of complex ones."""
+        if part != OPAQUE_TYPE:
+            if "omplex" in self.text:
+                self.replace(part, end)
+            self.copy(end)
+            return
+        behind = _COMPLEX.match(self.text, end)
+        before = "".join(self.out)
+        blanked = _COMPLEX_BEFORE.sub(" " * len("_Complex"), before)
+        if behind is None and blanked == before:
+            self.copy(end)
+            return
+        self.out = [blanked]
+        self.replace(part, behind.end() if behind is not None else end)
 
     def inside_parentheses(self, end: int) -> bool:
         before = re.sub(_STRING, "", self.text[:end])

@@ -25,6 +25,8 @@ _SIMPLE_ESCAPES = {
     '"': 34,
     "?": 63,
 }
+# What an enumerator may be before the enumeration ends, and an enumeration may be as a whole.
+_OF_ENUMS = ("int", "unsigned int", "long", "unsigned long")
 Typed = tuple[int, CType]
 
 
@@ -234,7 +236,8 @@ def enum_constants(node: Any, scope: Mapping[str, Symbol]) -> dict[str, int]:
         value = following if enumerator.value is None else constant_value(enumerator.value, known)
         if value is not None:
             values[enumerator.name] = value
-            known[enumerator.name] = Symbol(enumerator.name, "enum-constant", scope["int"].type, value=value)
+            ctype = next((one for one in (scope[name].type for name in _OF_ENUMS) if _fits(value, one)), None)
+            known[enumerator.name] = Symbol(enumerator.name, "enum-constant", ctype or scope["int"].type, value=value)
         following = None if value is None else value + 1
     return values
 
@@ -253,3 +256,17 @@ def enum_type(node: Any, scope: Mapping[str, Symbol]) -> CType:
         if all(_fits(value, base) for value in values.values()):
             return CType(spelling, integer=True, signed=negative, bits=base.bits)
     return CType(spelling)
+
+
+def enumerator_types(node: Any, scope: Mapping[str, Symbol]) -> dict[str, CType]:
+    """The types that the enumerators of an enum with a body have behind it: int, where one of them holds them all. As
+    gcc and clang have it, larger ones are of the enum's type; those beside them are ints, or of that type in C23: what
+    isn't an integer here isn't told."""
+    values, integer = enum_constants(node, scope), scope["int"].type
+    fitting = {name for name, value in values.items() if _fits(value, integer)}
+    if len(fitting) == len(values):
+        return dict.fromkeys(values, integer)
+    whole = enum_type(node, scope)
+    bases = (scope[name].type for name in _OF_ENUMS)
+    large = next((one for one in bases if (one.signed, one.bits) == (whole.signed, whole.bits)), CType(whole.spelling))
+    return {name: CType(whole.spelling) if name in fitting else large for name in values}

@@ -14,6 +14,8 @@ _ERROR = re.compile(r"[^:]*:(?P<line>\d+)(?::\d+)?: (?P<message>.*)", re.DOTALL)
 # Numbers that may be followed by what makes them imaginary, and how these end: ``1.0iF``, ``2.5j``, ``.5fi``, ``3i``.
 _NUMBERS = ("FLOAT_CONST", "HEX_FLOAT_CONST", "INT_CONST_DEC", "INT_CONST_OCT")
 _IMAGINARY = re.compile(r"(?:[ijIJ][fFlL]?|[fFlL][ijIJ])\Z")
+# Octal numbers, but for 0.
+_OCTAL = re.compile(r"0([0-7]+)([uUlL]*)")
 _PARTS = {"f": "float", "l": "long double"}
 _CLASSES: dict[str, type[ir.Node]] = {
     name: made
@@ -92,12 +94,35 @@ def _is_suffix(number: c_lexer.Token, behind: c_lexer.Token) -> bool:
 
 
 def _constant_type(value: str, plain: str) -> str:
-    """The type of a constant as it is spelled, from that without regard for imaginary numbers. Of imaginary integers,
-    which gcc computes with as such, it is what they become in expressions of others."""
+    """The type of a constant as it is spelled, from that without regard for imaginary numbers, sizes, and prefixes of
+    characters. Of imaginary integers, which gcc computes with as such, it is what they become in expressions of
+    others."""
+    if plain == "char" and not value.startswith("'"):
+        return "wide"
     suffix = _IMAGINARY.search(value) if plain not in ("char", "string") else None
     if suffix is None:
-        return plain
+        return _without_suffix(value) if plain == "int" else plain
     return f"{_PARTS.get(suffix.group().lower().strip('ij'), 'double')} _Complex"
+
+
+def _without_suffix(value: str) -> str:
+    """The type of an integer without a suffix, which its size tells (C11, 6.4.4.1). Several characters are one, too."""
+    number = 0 if "'" in value[:1] else int(value.replace("'", ""), 0)
+    if number < 1 << 31:
+        return "int"
+    decimal = value[0] != "0"
+    if number < 1 << 32 and not decimal:
+        return "unsigned int"
+    return "long int" if decimal or number < 1 << 63 else "unsigned long int"
+
+
+def _in_tens(value: str, plain: str) -> str:
+    """An octal number as one that nobody takes for a decimal one, of the same type."""
+    octal = _OCTAL.fullmatch(value) if "int" in plain else None
+    if octal is None:
+        return value
+    number, suffix = int(octal.group(1), 8), octal.group(2)
+    return f"{number if number < 1 << 31 else hex(number)}{suffix}"
 
 
 class _Conversion:
@@ -136,7 +161,9 @@ class _Conversion:
                 else made.get(id(value), value)
             )
         if kind == "Constant":
-            values[_FIELDS[kind].index("type")] = _constant_type(node.value, node.type)
+            spelled = _in_tens(node.value, node.type)
+            values[_FIELDS[kind].index("value")] = spelled
+            values[_FIELDS[kind].index("type")] = _constant_type(spelled, node.type)
         # Names of members are no names of variables.
         elif kind == "StructRef":
             values[_FIELDS[kind].index("field")] = node.field.name

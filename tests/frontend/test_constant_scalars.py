@@ -36,6 +36,10 @@ def numbers(declaration: str, use: str = "x[i] = z[i] * a;") -> list[str] | None
         ("float a = 16777217;", None),
         ("unsigned char a = 200;", None),
         ("int a = 2.5;", None),
+        ("int a = 0xffffffff;", None),  # -1, where the constant is no int
+        ("int a = 3000000000;", None),
+        ("float a = -0;", None),  # an integer, which has no such zero
+        ("float a = -0.0f;", ["0.0f"]),
         ("volatile double a = 0.5;", None),
         ("double a = 0.5; if (z[i] > 0) a = 2.0;", None),
         ("double a; a = 0.5;", None),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scopt import ir
-from scopt.frontend.text.gnu import PREAMBLE, clean
+from scopt.frontend.text.gnu import OPAQUE_TYPE, PREAMBLE, clean
 from scopt.ir.effects import OPAQUE, effects, opaque_words
 from scopt.ir.from_pycparser import CSyntaxError, parse_c
 
@@ -113,6 +113,32 @@ def test_types_that_c_has_no_words_for() -> None:
     assert clean("typedef double v __attribute__((vector_size(32)));").opaque
     assert clean("typedef int r __attribute__((__mode__(__word__)));").opaque
     assert not clean("typedef int r __attribute__((aligned(4)));").opaque
+    assert clean("typedef float v [[gnu::vector_size(16)]];").opaque
+
+
+@pytest.mark.parametrize("spelling", ["_Float16", "__float128", "_Complex _Float128", "_Float128 _Complex"])
+def test_numbers_that_are_rounded_in_another_way_have_no_type_of_cs(spelling: str) -> None:
+    tree = parsed(f"{spelling} a; _Complex _Float64 b;")
+    opaque = {one.name for one in tree.ext if isinstance(one, ir.Typedef) and isinstance(one.type.type, ir.Struct)}
+    opaque |= {one.name for one in tree.ext if OPAQUE_TYPE in getattr(one.type.type, "names", ())}
+    first, second = tree.ext[-2:]
+    assert " ".join(first.type.type.names) in opaque
+    assert " ".join(second.type.type.names) in ("_Complex double", "double _Complex")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("typedef int word __attribute__((may_alias));", True),
+        ("typedef int word [[gnu::__may_alias__]];", True),
+        ('__attribute__((optimize("no-strict-aliasing"))) void f(void);', True),
+        ('#pragma GCC optimize("no-strict-aliasing")\nint a;', True),
+        ("typedef long long m __attribute__((__vector_size__(16), __may_alias__));", False),  # of no type of C's
+        ("typedef int word __attribute__((aligned(2)));", False),
+    ],
+)
+def test_types_whose_objects_others_may_be(text: str, found: bool) -> None:
+    assert clean(text).may_alias is found
 
 
 @pytest.mark.parametrize("attribute", ["cleanup(f)", 'alias("A")'])

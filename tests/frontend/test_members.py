@@ -204,6 +204,9 @@ def test_what_may_overlap_is_tested(parameters: str, body: str, tested: bool) ->
 def test_without_strict_aliasing_types_tell_nothing_apart() -> None:
     body = "for (int i = 0; i < n; i++) p[i] = q[i];"
     assert scop_of_function("int n, double *p, float *q", body, flags=("-fno-strict-aliasing",)).guard is not None
+    words = f"typedef int word __attribute__((may_alias)); void f(int n, word *p, float *q) {{ {body} }}"
+    tu = parse(words.encode(), "in.c", Options())
+    assert extract(tu, detect(tu).regions[0], "scop0").guard is not None
 
 
 def test_volatile_structures_are_refused() -> None:

@@ -53,6 +53,7 @@ def test_ways_that_end_are_conditions(switch: str, chain: str) -> None:
         "switch (q[i]++) { case 1: x[i] = 1; break; default: x[i] = 2; }",  # would be done twice
         "switch (q[i]) { case 1u: x[i] = 1; break; case 2: x[i] = 2; }",  # compared as unsigned
         "switch (q[i]) { x[i] = 3; case 1: x[i] = 1; }",
+        "switch (q[i]) { case 1: do { x[i] += 1; case 2: x[i] += 2; } while (x[i] < k); }",  # entered inside
     ],
 )
 def test_others_stay(switch: str) -> None:

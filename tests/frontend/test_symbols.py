@@ -433,6 +433,22 @@ def test_constants_with_names() -> None:
     assert value("c", names) is None
 
 
+@pytest.mark.parametrize(
+    ("values", "types"),
+    [
+        ("A = 1, B = -1", {"A": "int", "B": "int"}),
+        ("B = 0x80000000", {"B": "unsigned int"}),
+        ("B = 0xffffffff, C", {"B": "unsigned long", "C": "unsigned long"}),
+        ("B = 3000000000, C = -3000000000", {"B": "long", "C": "long"}),
+        ("A = 1, B = 0x80000000", {"B": "unsigned int"}),  # C23 has another type for A
+    ],
+)
+def test_types_of_enumerators(values: str, types: dict[str, str]) -> None:
+    names = scope(f"enum {{ {values} }};")
+    known = {name: typed_constant(ir.ID(name), names) for name in ("A", "B", "C") if name in names}
+    assert {name: one[1].spelling for name, one in known.items() if one is not None} == types
+
+
 def test_types_of_constants() -> None:
     names = target_of({})
     ast = parse_c("int a = 1; int b = 1u; int c = 2147483648; int d = sizeof(int); int e = 'a'; int g = 1 < 2u;")

@@ -47,11 +47,11 @@ _PATTERNS: dict[DataType, tuple[tuple[str, int], ...]] = {
 _LITERALS: dict[DataType, tuple[str, ...]] = {
     "double": ("0.5", "1.0", "-0.25"),
     "float": ("0.5f", "2.0f", "-0.25"),
-    "unsigned": ("1u", "9u"),
-    "int": ("1", "17"),
-    "long long": ("1", "17LL"),
-    "unsigned char": ("1", "200"),
-    "short": ("3", "-17"),
+    "unsigned": ("1u", "9u", "013u", "0x80000001"),
+    "int": ("1", "17", "012", "0x1f", "'A'"),
+    "long long": ("1", "17LL", "021LL", "0x11"),
+    "unsigned char": ("1", "200", "0310", "'\\377'"),
+    "short": ("3", "-17", "-021"),
 }
 _ITERATORS: dict[DataType, str] = {
     "double": "0.125 * {}",
