@@ -27,7 +27,8 @@ from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.shared_loops import collapsed_loops
 from scopt.scheduler.decisions.thread_tiles import for_all_threads, sweep_sizes
 from scopt.scheduler.locality.footprints import free_members
-from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, shape_rows, strides, unskewed
+from scopt.scheduler.locality.plain_iterators import unskewed
+from scopt.scheduler.locality.strides import LinearSchedule, linear_schedule, shape_rows, strides
 from scopt.scheduler.locality.tile_sizes import band_sizes, diamond_sizes, only_share, row_piece, vector_sizes
 from scopt.scheduler.locality.tiling import (
     atomic,
