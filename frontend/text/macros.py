@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -32,6 +33,7 @@ class Macro(Struct, frozen=True):
     system: bool = False
 
 
+@lru_cache(maxsize=1 << 14)  # compilers define the same hundreds in front of each file
 def parse_define(text: str, *, system: bool) -> Macro:
     """A macro from what follows ``#define`` in the preprocessor's output."""
     match = _DEFINE.match(text)

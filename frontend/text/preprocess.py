@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from scopt.frontend.text.preprocessed import Preprocessed, RegionMacros
-from scopt.frontend.text.preprocessor import Definitions, run_preprocessor
+from scopt.frontend.text.preprocessor import run_preprocessor
 from scopt.frontend.text.region_macros import all_baked, region_macros, sound_macros
 from scopt.frontend.text.tokens import RawSource, is_line_directive, scan
 from scopt.options import Options
@@ -24,19 +24,18 @@ def preprocess(
     Raises InputError with the compiler's own message.
     """
     raw = scan(source)
-    known: Definitions = {}
     lines = _without_line_directives(raw)
-    plain = run_preprocessor(lines, file, raw, options, known)
+    plain = run_preprocessor(lines, file, raw, options)
     regions = tuple(region_macros(plain, unmarked))
     if not any(region.symbolic for region in regions):
         return replace(plain, regions=regions)
-    kept = run_preprocessor(_with_undefs(lines, raw, regions), file, raw, options, known)
+    kept = run_preprocessor(_with_undefs(lines, raw, regions), file, raw, options)
     # A macro whose name is pasted or stringized means something else when it isn't expanded: then it has to be.
     sound = sound_macros(plain, kept, regions)
     if not symbolic or not any(region.symbolic for region in sound):
         return replace(plain, regions=tuple(all_baked(region) for region in sound))
     if any(old.symbolic and not new.symbolic for old, new in zip(regions, sound, strict=True)):
-        kept = run_preprocessor(_with_undefs(lines, raw, sound), file, raw, options, known)
+        kept = run_preprocessor(_with_undefs(lines, raw, sound), file, raw, options)
     # In the kept text the symbolic macros are no macros: what a directive may expand is what the plain one defines.
     return replace(kept, regions=sound, directives=plain.directives)
 

@@ -21,20 +21,17 @@ _OPENMP = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b.*", re.MULTILINE)
 # What a header may say of the program's variables.
 _THREADPRIVATE = re.compile(r"#[ \t]*pragma[ \t]+omp[ \t]+threadprivate\b")
 
-Definitions = dict[tuple[str, bool], Macro]
-"""Macros by what stands in their definitions, and whether they are the system's."""
-
 # --- running the compiler ---------------------------------------------------------------------------------------------
 
 
-def run_preprocessor(text: bytes, file: str, raw: RawSource, options: Options, known: Definitions) -> Preprocessed:
-    """What becomes of a text that the compiler takes for `file`; raw: that file. known: definitions that were read
-    before, and these then. Raises InputError with its message."""
+def run_preprocessor(text: bytes, file: str, raw: RawSource, options: Options) -> Preprocessed:
+    """What becomes of a text that the compiler takes for `file`; raw: that file. Raises InputError with its
+    message."""
     result = _run_compiler(text, file, options, ["-E", "-dD"])
     if result.returncode:
         raise InputError(_message(result, file))
     output = result.stdout.decode("latin-1")
-    return _read(_OPENMP.sub("", output) if options.ignore_openmp else output, file, raw, known)
+    return _read(_OPENMP.sub("", output) if options.ignore_openmp else output, file, raw)
 
 
 def preprocessed_text(text: bytes, file: str, options: Options) -> str:
@@ -75,9 +72,8 @@ def _message(result: subprocess.CompletedProcess[bytes], file: str) -> str:
 # --- reading its output -----------------------------------------------------------------------------------------------
 
 
-def _read(output: str, file: str, raw: RawSource, known: Definitions) -> Preprocessed:
-    """Take the output apart: places of lines, definitions, pragmas. known: definitions of an output before, and of this
-    one then."""
+def _read(output: str, file: str, raw: RawSource) -> Preprocessed:
+    """Take the output apart: places of lines, definitions, pragmas."""
     text: list[str] = []
     runs: list[Run] = []
     macros: dict[str, Macro] = {}
@@ -103,7 +99,7 @@ def _read(output: str, file: str, raw: RawSource, known: Definitions) -> Preproc
         if run.user and _SCOPT.match(line):
             directives.append(ScoptPragma(line, run.number + len(text) - run.first, dict(macros)))
         if is_directive:
-            line = _directive_line(line, run, len(text), macros, definitions, pragmas, known)
+            line = _directive_line(line, run, len(text), macros, definitions, pragmas)
         text.append(line)
     every = {macro.name: macro for _, macro in definitions if isinstance(macro, Macro)}
     return Preprocessed(
@@ -126,15 +122,11 @@ def _directive_line(
     macros: dict[str, Macro],
     definitions: list[tuple[int, Macro | str]],
     pragmas: list[ScopPragma],
-    known: Definitions,
 ) -> str:
     """Note a directive of the output; what is left of it for the parser: only pragmas of the user's file, and what a
     header says of variables."""
     if line.startswith("#define "):
-        key = line[8:], run.system or run.file == "<built-in>"
-        macro = known.get(key)
-        if macro is None:
-            macro = known[key] = parse_define(key[0], system=key[1])
+        macro = parse_define(line[8:], system=run.system or run.file == "<built-in>")
         macros[macro.name] = macro
         definitions.append((text_line, macro))
         return ""

@@ -147,7 +147,6 @@ def test_conditions(c: Condition, expected: str) -> None:
         "f(i, j)",
         "scopt_min(i, j)",
         "2147483648 + i",
-        "010 + i",
         "i = 3",
         "x + i",
     ],

@@ -47,7 +47,7 @@ def printed(text: str, args: Sequence[Expr], type: CType = INT) -> str:
         ("A[i] += u * i;", "A[a] += u * (int)a;"),
         ("A[i + u] = 0;", "A[(int)a + u] = 0;"),
         ("A[i]++;", "A[a]++;"),
-        ("A[010 + i] = 0;", "A[010 + (int)a] = 0;"),
+        ("A[010 + i] = 0;", "A[a + 8] = 0;"),
     ],
 )
 def test_iterators_are_replaced(text: str, expected: str) -> None:
