@@ -20,7 +20,7 @@ from scopt.astgen.emit.c_statement import declaration_text, load_text, statement
 from scopt.astgen.emit.decided import INSIDE, Decided, condition_text, decided_by, held_by, undecided
 from scopt.astgen.emit.flat import flat_subscript
 from scopt.astgen.emit.inner_declarations import Inner, copied_names, inner_declarations, outer_declarations
-from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript, is_where_loops_begin
+from scopt.astgen.emit.int_iterators import has_int_value, is_added_in_subscript, is_divided, is_where_loops_begin
 from scopt.astgen.emit.interiors import Interior, interior_of
 from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.known_divisors import knows_divisors
@@ -59,6 +59,8 @@ _IN_REGISTERS = 32
 # Statements of a jammed loop that clang may make one of.
 PAIR = 2
 _INT_BITS = 32
+# What makes an iterator an int, whatever cells there are.
+_AS_INT = (is_added_in_subscript, is_divided, is_where_loops_begin)
 
 
 class Emitted(Struct, frozen=True):
@@ -268,13 +270,13 @@ class _Printer(Struct, frozen=True):
 
     def iterations(self, loop: For, *, may_be_int: bool) -> tuple[list[cgen.Generable], str]:
         """A loop's body, and the type of its iterator: int in the innermost loops that have a use for its value, beside
-        cells of narrow types, in subscripts, or where loops of statements begin."""
+        cells of narrow types, in subscripts, for parts of it, or where loops of statements begin."""
         body = self.inside(loop)
         innermost = not any(isinstance(item, For) for item in items(loop.body))
         if may_be_int and innermost and self.exprs.may_be_int(loop):
             text = "\n".join(line for item in body for line in item.generate())
             value = self.is_narrow(loop) and has_int_value(text, loop.iterator)
-            if value or is_added_in_subscript(text, loop.iterator) or is_where_loops_begin(text, loop.iterator):
+            if value or any(uses(text, loop.iterator) for uses in _AS_INT):
                 return self.inside(loop, as_int=True), "int"
         return body, self.scop.long_type
 

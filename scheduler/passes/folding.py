@@ -5,7 +5,8 @@ iterations inside of the loop over time. A scheduler that looks for one permutab
 t + colour. Tiles on diagonals have no room for the second one: its few values are as many as a tile has. With K values
 of what is left of it when multiples of the first are taken away, K · t + colour counts both: a combination of two
 members of a permutable band with factors that aren't negative, so that no dependence runs backwards in it, and of which
-both can be told again.
+both can be told again. What has few values by itself (the colours of a single sweep, a fixed number of steps) isn't
+counted with another member: that one is a row then, which tiles are better cut along than across both.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ def _folded(node: isl.ScheduleNode) -> isl.ScheduleNode | None:
 
 
 def _as_one(node: isl.ScheduleNode, kept: isl.UnionPwAff, few: isl.UnionPwAff) -> isl.UnionPwAff | None:
-    """What counts two members: K · kept + (few - f · kept), where the parenthesis has K values and f ≤ K."""
-    for factor in range(MOST_FOLDED + 1):
+    """What counts two members: K · kept + (few - f · kept), where the parenthesis has K values and 1 ≤ f ≤ K."""
+    for factor in range(1, MOST_FOLDED + 1):
         left = few.sub(kept.scale_val(isl.Val(factor)))
         values = isl.Set.from_union_set(
             isl.UnionMap.from_union_pw_aff(left).intersect_domain(node.get_domain()).range()

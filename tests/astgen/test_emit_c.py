@@ -138,6 +138,8 @@ if (n > 3) {
         ("unsigned char", "a[i] ^ i", "n", "long"),
         ("unsigned char", "a[i] ^ 3", "n - 1", "long"),
         ("float", "a[i] * i", "n - 1", "long"),
+        ("float", "a[i] * (i % 5)", "n - 1", "int"),
+        ("float", "a[i] * (i % 5)", "n", "long"),
     ],
 )
 def test_narrow_cells_beside_an_iterators_value(element: str, value: str, last: str, spelling: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scopt.astgen.emit.int_iterators import Interval, is_added_in_subscript, is_where_loops_begin, narrowed
+from scopt.astgen.emit.int_iterators import Interval, is_added_in_subscript, is_divided, is_where_loops_begin, narrowed
 from scopt.ir.ctypes import limits_of
 from scopt.ir.expr import compare, conjunction, plus
 from scopt.ir.nest import Condition, Const, Name, Or
@@ -45,6 +45,22 @@ def test_conditions_narrow_where_iterators_lie(condition: Condition, expected: I
 )
 def test_iterators_that_subscripts_add(text: str, expected: bool) -> None:
     assert is_added_in_subscript(text, "x") is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("y[x] = a[x] * g[(int)x / 64];", True),
+        ("y[x] = a[x] * g[(int)x * 3 % m];", True),
+        ("y[x] = g[((int)x >> 4) + 1];", True),
+        ("y[x] = (int)x & 1 ? a[x] : b[x];", True),
+        ("y[x] = (int)x && k ? a[x] : b[x];", False),
+        ("y[x] = a[x] * (int)x + k / 2;", False),
+        ("y[x] = a[x] * g[(int)xs / 64];", False),
+    ],
+)
+def test_iterators_of_which_parts_are_asked_for(text: str, expected: bool) -> None:
+    assert is_divided(text, "x") is expected
 
 
 def test_iterators_that_loops_of_statements_begin_at() -> None:

@@ -23,6 +23,10 @@ CASES = {
         "for (i = 0; i < n; i++)"
         " for (unsigned j = 0; j < m; j++) { int k = j / 4; A[i][j] = j % 4 == 3 ? y[k] : B[i][j / 2] + k; }"
     ),
+    "parts of what the iterator is": (
+        "for (int i = 0; i < n; i++) x[i] = y[i] * z[i % 3] + z[(i >> 1 & 3) + i % 2];"
+        "for (int i = 0; i < m; i++) z[i] += (i % 5) * y[i];"
+    ),
 }
 
 
