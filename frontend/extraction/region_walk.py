@@ -27,9 +27,9 @@ from scopt.frontend.model.element_sets import all_elements
 from scopt.frontend.model.loop_headers import Loop as ParsedLoop, NotALoop, parse_loop
 from scopt.frontend.model.order import Leaf, Loop, Sequence, Tree
 from scopt.frontend.model.value_ranges import values_of_subscripts
-from scopt.frontend.normalize.once import runs_once
 from scopt.frontend.normalize.opaque import blocking, construct_of, leaving, out_of_statements
 from scopt.frontend.normalize.stage_loops import goes_in_stages
+from scopt.frontend.normalize.taking_turns import is_one
 from scopt.frontend.syntax.constructs import construct_text
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.ir.effects import effects
@@ -120,8 +120,8 @@ class RegionWalk(Struct, frozen=True, eq=False):
                 return None
             case ir.Compound() if node not in self.names.blocks:
                 return self.sequence(node.block_items or (), place)
-            case _ if place.iterators and (node in self.names.blocks or runs_once(node)):
-                return self.leaf(node, place)  # many statements that wait for each other anyway
+            case _ if place.iterators and (node in self.names.blocks or is_one(node, place.loops[-1])):
+                return self.leaf(node, place)
             case _ if (construct := blocking(node)) is not None:
                 return self.opaque(node, place, self.control(construct))
             case ir.For():
