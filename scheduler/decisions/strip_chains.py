@@ -83,7 +83,8 @@ class Chains(Struct, frozen=True, eq=False):
         statements = [self.scop.statement(name) for name in statements_of(inner)]
         if not any(is_best_in_any_order(self.scop, one) for one in statements):
             return False
-        moving = ((one, k) for one in statements for k, step in enumerate(rows.get(one.name, ((),))[member]) if step)
+        known = ((one, rows[one.name][member]) for one in statements if one.name in rows)
+        moving = ((one, k) for one, row in known for k, step in enumerate(row) if step)
         return any(
             any(cell[k] for cell in cells[:-1]) or abs(cells[-1][k]) > 1
             for one, k in moving

@@ -179,7 +179,7 @@ def _last_write(scop: Scop, statement: Statement, read: Access) -> tuple[Stateme
     if not found:
         return None
     last, write = max(found, key=lambda own: before.index(own[0].name))
-    plain = isinstance(last.body, ir.Assignment) and last.body.lvalue is write.node
+    plain = write.kind == "write" and isinstance(last.body, ir.Assignment) and last.body.lvalue is write.node
     if not plain or loops[last.name] != loops[statement.name] or len(last.iterators) != len(statement.iterators):
         return None
     there, here = (one.relation.reset_tuple_id(IN) for one in (write, read))
