@@ -223,6 +223,8 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     cells, behind = named_cells(members, len(found), read_before, plain_pointers, given)
     if not cells and (found or not same_items(before, items)):  # what is computed from members is computed from names
         members.items = substituted_locals(members.items, given())
+    if found:
+        members.items = written_choices(members.items, tu, region, symbols, iterators)
     _take_rows(tu, symbols, behind)
     products, lengths = asked_products(members, facts_of(tu, region.function), rows, region.location)
     members.items = distinct(with_chosen_distances(members.items, replace(types, scope=symbols)))

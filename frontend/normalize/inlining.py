@@ -18,7 +18,8 @@ from scopt.frontend.normalize.expression_types import ExpressionTypes
 from scopt.frontend.normalize.formulas import formula_of
 from scopt.frontend.normalize.tree_rewriting import names_of
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS, is_own
-from scopt.frontend.syntax.symbols import Symbol, symbol_of
+from scopt.frontend.syntax.structs import Types
+from scopt.frontend.syntax.symbols import Symbol, ctype_of, names_of_file, symbol_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.effects import STEPS, effects
 from scopt.ir.walks import changed, mapped, rebuilt, replaced, walk
@@ -26,7 +27,6 @@ from scopt.ir.walks import changed, mapped, rebuilt, replaced, walk
 # Functions in functions; nodes of what stands in a call's place: longer expressions nobody would write.
 _DEEPEST = 8
 _LONGEST = 400
-_INTEGERS = frozenset({"int", "long", "unsigned", "signed", "size_t", "ptrdiff_t"})
 
 
 def inlined_calls(
@@ -98,18 +98,41 @@ def looked_into(tu: TranslationUnit, name: str) -> bool:
     function = tu.functions.get(name)
     if function is None or not is_own(function, tu.replaceable) or (statement := _statement(function)) is None:
         return False
-    return name not in tu.pure_functions or _is_offset(function, statement)
+    if name not in tu.pure_functions:
+        return not tu.worked_out("by value", lambda: _takes_structures(tu, function), name)
+    return isinstance(statement, ir.Return) and tu.worked_out("place", lambda: _is_place(tu, function, statement), name)
 
 
-def _is_offset(function: ir.FuncDef, statement: Any) -> bool:
-    """Whether a function is a product of its parameters with something added, as offsets of elements in arrays are:
-    rows are only seen if it stands in the subscript itself."""
+def _takes_structures(tu: TranslationUnit, function: ir.FuncDef) -> bool:
+    """Whether copies of structures are given to a function; `with_called_bodies` says what is done with them."""
+    types = Types(names_of_file(tu), tu.structs)
+    return any(isinstance(one, ir.Decl) and types.declared(one).composite for one in parameters_of(function))
+
+
+def _is_place(tu: TranslationUnit, function: ir.FuncDef, statement: Any) -> bool:
+    """Whether a function is a product of integers with something added, as offsets of elements in arrays are, or a
+    pointer: rows are only seen if it stands in the subscript itself."""
+    scope, declared = names_of_file(tu), function.decl.type
+    if isinstance(declared.type, ir.PtrDecl):
+        return True
+    types = [
+        declared.type,
+        *(one.type for one in parameters_of(function) if isinstance(one, ir.Decl)),
+        *(one.to_type for one in walk(statement) if isinstance(one, ir.Cast)),
+    ]
+    if not all(found is not None and found.integer for found in (ctype_of(one, scope) for one in types)):
+        return False
     products = [one for one in walk(statement) if isinstance(one, ir.BinaryOp) and one.op == "*"]
-    plain = (ir.Return, ir.BinaryOp, ir.ID, ir.Constant)
-    words = {word for one in walk(function.decl.type) if isinstance(one, ir.IdentifierType) for word in one.names}
-    integers = words <= _INTEGERS
-    formula = all(isinstance(one, plain) for one in walk(statement))
-    return integers and formula and any(not isinstance(one.right, ir.Constant) for one in products)
+    return _is_sum_of_products(statement.expr) and any(not isinstance(one.right, ir.Constant) for one in products)
+
+
+def _is_sum_of_products(node: Any) -> bool:
+    match node:
+        case ir.Cast():
+            return _is_sum_of_products(node.expr)
+        case ir.BinaryOp():
+            return _is_sum_of_products(node.left) and _is_sum_of_products(node.right)
+    return isinstance(node, (ir.ID, ir.Constant))
 
 
 def _statement(function: ir.FuncDef) -> Any:
@@ -164,7 +187,15 @@ class _Inlining(Struct, frozen=True, eq=False):
         made = self.within(rebuilt(put_in, lambda inner: direct(changed(inner, coord=node.coord))), depth - 1)
         if sum(1 for _ in walk(made)) > _LONGEST:
             return None
-        return self.types.converted(made, self.types.declared(declared.type)) if is_value else made
+        return self.returned(made, declared.type) if is_value else made
+
+    def returned(self, value: Any, kind: Any) -> Any | None:
+        """What a function of a type returns; None if that can't be said."""
+        wanted = self.types.declared(kind)
+        if wanted is None or not wanted.layers:
+            return self.types.converted(value, wanted)
+        found = self.types.pointer(value)
+        return value if found is not None and self.types.lead_to_the_same(wanted, found) else None
 
     def given(self, parameter: Any, value: Any) -> Any | None:
         """An argument as the parameter's value; None if that can't be said."""

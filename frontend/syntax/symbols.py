@@ -56,6 +56,11 @@ def scope_at(tu: TranslationUnit, region: Region) -> Mapping[str, Symbol]:
     return _with_taken_addresses(scope, facts)
 
 
+def names_of_file(tu: TranslationUnit) -> Mapping[str, Symbol]:
+    """What names of a file mean outside of functions, the target's types too."""
+    return tu.worked_out("names of the file", lambda: FileScope().before(tu, None))
+
+
 def facts_of(tu: TranslationUnit, function: Any) -> FunctionFacts:
     """What is known of one of the file's functions as a whole."""
     return tu.worked_out("facts", lambda: FunctionFacts.of(function), function)

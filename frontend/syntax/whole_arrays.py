@@ -15,7 +15,7 @@ from typing import Any
 from scopt import ir
 from scopt.frontend.syntax.pointees import Pointees, pointees_of
 from scopt.frontend.syntax.pointer_values import declares, parameters_of
-from scopt.frontend.syntax.symbols import FileScope
+from scopt.frontend.syntax.symbols import names_of_file
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.macros import baked_macros
 from scopt.frontend.text.tokens import RawToken, directive_words
@@ -106,7 +106,7 @@ def _source(pointees: Pointees, caller: ir.FuncDef, given: Any) -> ir.Decl | Non
 
 def _array(tu: TranslationUnit, kind: Any) -> _Type | None:
     """An array's type, with extents that are numbers."""
-    scope = tu.worked_out("names of the file", lambda: FileScope().before(tu, None))
+    scope = names_of_file(tu)
     extents: list[int] = []
     while isinstance(kind, ir.ArrayDecl):
         extent = constant_value(kind.dim, scope) if kind.dim is not None and not kind.dim_quals else None

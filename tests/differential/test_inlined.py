@@ -33,6 +33,16 @@ static inline void both(const row *p, double *q, int i, int n) { q[i] = p[i][n];
 static inline double square(double x) { return x * x; }
 static inline float root(const float *p, int i) { return sqrtf(square(p[i])); }
 static inline int place(int i, int j, int w) { return i * w + j; }
+static inline size_t offset(int w, int i, int j) { return (size_t)i * w + (size_t)j; }
+static inline unsigned short_offset(unsigned w, unsigned i, unsigned j) { return i * w + j; }
+static inline float *place_of(const image *a, int x, int y) { return a->d + (ptrdiff_t)y * a->w + x; }
+static inline float copied(image a, int x, int y) { return a.d[y * a.w + x]; }
+static inline int held(int x, int n) { return x < 0 ? 0 : x < n ? x : n - 1; }
+static inline float near(const image *a, int x, int y) {
+  x = held(x, a->w);
+  y = held(y, a->w);
+  return a->d[y * a->w + x];
+}
 static inline float deep(const float *p, int i) { return i ? deep(p, i - 1) : p[0]; }
 static inline int counted(unsigned char *p, int i) { return p[i]++; }
 static inline float named(const float *p, int i) { return p[i] * gain; }
@@ -46,6 +56,15 @@ CASES = {
     "converted": "for (int i = 0; i < n; i++) add(f[3], i, e[i]);",
     "row": "for (int i = 0; i < n; i++) { both(f, d, i, 7); e[i] += root(f[i], i % 7); }",
     "offset": "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) d[place(i, j, n)] = e[place(j, i, n)];",
+    "converted offset": "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+    " d[offset(n, i, j)] += e[offset(n, j, i)];",
+    "narrow offset": "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+    " d[short_offset(n, i, j)] -= e[short_offset(n, i, j)];",
+    "pointer": "for (int y = 1; y < n; y++) for (int x = 0; x < n; x++)"
+    " *place_of(&one, x, y) -= *place_of(&one, x, y - 1);",
+    "copy": "for (int y = 0; y < n; y++) for (int x = 1; x < n - 1; x++) d[y * n + x] += copied(one, x + 1, y);",
+    "held inside": "for (int y = 0; y < n; y++) for (int x = 0; x < n; x++)"
+    " e[y * n + x] = near(&one, x - 1, y) - near(&one, x, y + 1);",
     "records": "for (int i = 0; i < n; i++) e[i] = size(many + i) - size(&many[i + 1]);",
     "part of an array": "for (int i = 0; i < n; i++) add(&f[i][1], 2, wide(g[i] + 3, 4));",
 }
