@@ -13,13 +13,13 @@ something else that is written may be the member by another name is for `scopt.f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Any, Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.frontend.normalize.early_exits import leaves_early
 from scopt.frontend.normalize.extreme_iterations import are_independent, in_iterations_around
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import (
@@ -183,13 +183,12 @@ class MemberHoister(Struct):
             case ir.For():
                 yield from self.within(node.init, guards, around)
                 yield from self.within(node.cond, guards, around)
-                inner = (*guards, node) if guards is not None and not has_jump(node.stmt) else None
+                inner = (*guards, node) if guards is not None and not leaves_early(node.stmt) else None
                 yield from self.within(node.next, inner, around)
                 yield from self.within(node.stmt, inner, around)
             case ir.If() | ir.TernaryOp():
                 yield from self.within(node.cond, guards, around)
-                yield from self.within(node.iftrue, None, around)
-                yield from self.within(node.iffalse, None, around)
+                yield from self.either(node, guards, around)
             case ir.BinaryOp(op="&&" | "||"):
                 yield from self.within(node.left, guards, around)
                 yield from self.within(node.right, None, around)
@@ -206,6 +205,14 @@ class MemberHoister(Struct):
             case _:
                 for child in node.parts:
                     yield from self.within(child, guards, around)
+
+    def either(self, node: Any, guards: tuple[Any, ...] | None, outer: tuple[Any, ...]) -> Iterator[Use]:
+        """What stands in the two branches of a choice: one of them is executed, so that bases of both are reached."""
+        branches = [list(self.within(branch, guards, outer)) for branch in (node.iftrue, node.iffalse)]
+        reached = [{_base(use) for use in uses if use.guards == guards} for uses in branches]
+        sure = set() if guards is None else reached[0] & reached[1]
+        for use in (*branches[0], *branches[1]):
+            yield use if use.guards == guards and _base(use) in sure else Use(use.node, None, outer)
 
     # --- names --------------------------------------------------------------------------------------------------------
 
@@ -314,10 +321,9 @@ class MemberHoister(Struct):
         return all(self.is_known(child) for child in node.parts)
 
 
-@lru_cache(maxsize=1 << 12)
-def has_jump(node: Any) -> bool:
-    """Whether a loop's body may be left before its end."""
-    return any(isinstance(inner, ir.Break | ir.Continue | ir.Goto | ir.Return | ir.Switch) for inner in walk(node))
+def _base(use: Use) -> str:
+    name: str = reference_of(use.node).base.name
+    return name
 
 
 def _is_pure(node: Any) -> bool:

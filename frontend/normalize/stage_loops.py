@@ -18,8 +18,9 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.frontend.normalize.bit_halves import bits_of
+from scopt.frontend.normalize.early_exits import has_jump
 from scopt.frontend.normalize.fixed_values import FixedValues
-from scopt.frontend.normalize.members import Hoisted, has_jump
+from scopt.frontend.normalize.members import Hoisted
 from scopt.frontend.normalize.opaque import LOOPS
 from scopt.frontend.normalize.stage_bits import BitLoops
 from scopt.frontend.normalize.stage_steps import VariableSteps, step_added

@@ -149,6 +149,30 @@ def test_members_and_what_they_lead_to_have_names_of_their_own_in_tests() -> Non
     assert len(parameters) == len({*parameters})
 
 
+@pytest.mark.parametrize(
+    ("body", "sure"),
+    [
+        ("if (x[i] > 1) x[i] = s->data[i]; else { x[i] = 3; s->data[i] = 4; }", True),
+        ("x[i] = x[i] > 1 ? s->data[i] : s->data[i + 1];", True),
+        ("if (x[i] > 1) { if (i) x[i] = s->data[i]; else x[i] = s->data[1]; } else x[i] = s->sum + s->data[2];", True),
+        ("int q = 0; for (int k = 0; k < 9; k++) { if (y[k] > i) break; q = k; } x[i] = s->data[i] + q;", True),
+        ("if (x[i] > 1) x[i] = s->data[i];", False),
+        ("if (x[i] > 1) x[i] = s->data[i]; else for (int k = 0; k < m; k++) x[k] = s->data[i];", False),
+        ("x[i] = x[i] > 1 || s->data[i] > 2 ? 1 : s->data[i];", False),
+        ("for (int k = 0; k < 9; k++) { if (y[k] > i) break; x[k] = s->data[i]; }", False),
+        ("for (int k = 0; k < 9; k++) { if (y[k] > i) goto out; } x[i] = s->data[i]; out:;", False),
+    ],
+)
+def test_one_of_two_branches_is_executed(body: str, *, sure: bool) -> None:
+    loop = f"for (int i = 0; i < n; i++) {{ {body} }}"
+    text = f"void f(grid *restrict s, int n, int m, double *restrict x, double *restrict y) {{ {loop} }}"
+    tu = parse(f"{BEFORE}{text}".encode(), "in.c", Options())
+    found = detect(tu)
+    whole = [extract(tu, one, "scop0") for one in found.regions if one.first == 0 and one.parent is one.function.body]
+    prologues = [line for scop in whole for line in scop.prologue]
+    assert any(line.endswith("= 0 < n ? s->data : 0;") for line in prologues) == sure
+
+
 def test_loads_behind_a_jump_stay_where_they_are() -> None:
     body = "for (int i = 0; i < n; i++) { if (x[i] > 1) continue; x[i] = s->b[0] + s->data[0]; }"
     with pytest.raises(Refusal):
