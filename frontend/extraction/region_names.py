@@ -47,6 +47,7 @@ from scopt.frontend.normalize.normal import normalized, straight_before
 from scopt.frontend.normalize.outer_products import with_outer_products
 from scopt.frontend.normalize.picked_rows import with_picked_rows
 from scopt.frontend.normalize.plain_switches import without_switches
+from scopt.frontend.normalize.pointer_casts import hoist_casts
 from scopt.frontend.normalize.pointer_cells import hoist_pointers
 from scopt.frontend.normalize.scalar_structs import with_scalar_structs
 from scopt.frontend.normalize.separate_updates import with_separate_updates
@@ -216,7 +217,8 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     members = MemberHoister(items, symbols, tu.structs, inside, tu.reserved, partial(_valid, tu, region, outer))
     found = hoist_pointers(members)
     _take_rows(tu, symbols, found)
-    if found:
+    casts = hoist_casts(members)
+    if found or casts:
         members.items = distinct(plain_pointers(members.items))
     given = partial(_local_names, tu, region, symbols, unique)
     read_before = pointers_read_before(facts_of(tu, region.function), region)
@@ -229,7 +231,18 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     products, lengths = asked_products(members, facts_of(tu, region.function), rows, region.location)
     members.items = distinct(with_chosen_distances(members.items, replace(types, scope=symbols)))
     places = (*hoist_origins(members), *hoist_products(members, region.symbolic))
-    hoisted = (*exchanged.rows, *tables, *stages.values, *sizes, *found, *cells, *behind, *products.tests, *places)
+    hoisted = (
+        *exchanged.rows,
+        *tables,
+        *stages.values,
+        *sizes,
+        *found,
+        *casts,
+        *cells,
+        *behind,
+        *products.tests,
+        *places,
+    )
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - iterators
     narrow, after = with_narrow_variables(members.items, symbols, (plain & local_names).__contains__)

@@ -47,6 +47,9 @@ class ExpressionTypes(Struct, frozen=True, eq=False):
             case ir.ID() | ir.ArrayRef() | ir.StructRef():
                 found = types.of(node)
                 return found if found is not None and (found.pointer or found.array) else None
+            case ir.Cast():
+                found = types.declared(node.to_type)
+                return found if found.pointer else None
         return None
 
     def lead_to_the_same(self, wanted: Typed, found: Typed) -> bool:
