@@ -9,7 +9,8 @@ import islpy as isl
 from msgspec import Struct, field
 
 from scopt import ir
-from scopt.frontend.extraction.region_names import ISL_WORDS, RegionNames
+from scopt.frontend.extraction.isl_words import ISL_WORDS
+from scopt.frontend.extraction.region_names import RegionNames
 from scopt.frontend.model.affine import INT, NotAffine, Scope, Value, type_range
 from scopt.frontend.model.assumptions import Assumptions
 from scopt.frontend.syntax.symbols import constant_value, ctype_of, typed_constant

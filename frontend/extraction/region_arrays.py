@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.extraction.affine_names import AffineNames
-from scopt.frontend.extraction.region_names import ISL_WORDS, RegionNames
+from scopt.frontend.extraction.isl_words import ISL_WORDS
+from scopt.frontend.extraction.region_names import RegionNames
 from scopt.frontend.model.row_pointers import is_rows
 from scopt.frontend.model.row_shapes import RowShape
 from scopt.frontend.model.triangles import Triangle

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,16 +11,14 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.diagnostics import Location, Refusal
+from scopt.frontend.extraction.isl_words import ISL_WORDS
+from scopt.frontend.extraction.plain_pointers import named_members, with_plain_choices, with_plain_pointers
 from scopt.frontend.extraction.whole_structures import whole_structures
 from scopt.frontend.model.affine import NotAffine
 from scopt.frontend.model.asked_products import asked_products
 from scopt.frontend.model.choice_variables import with_choice_variables
-from scopt.frontend.model.chosen_pointers import with_chosen_pointers
-from scopt.frontend.model.fixed_cells import named_cells
-from scopt.frontend.model.local_pointers import LocalPointers, without_local_pointers
 from scopt.frontend.model.narrow_divisions import with_narrow_divisions
 from scopt.frontend.model.narrow_variables import with_narrow_variables
-from scopt.frontend.model.pointers import PointerSums
 from scopt.frontend.model.products import hoist_products
 from scopt.frontend.model.row_pointers import with_rows
 from scopt.frontend.model.sizes import hoist_sizes
@@ -34,7 +32,7 @@ from scopt.frontend.normalize.dereferenced import dereferenced
 from scopt.frontend.normalize.direction_tables import without_direction_tables
 from scopt.frontend.normalize.exchanged_pointers import ExchangedPointers, Surroundings, with_exchanged_pointers
 from scopt.frontend.normalize.expression_types import ExpressionTypes
-from scopt.frontend.normalize.formulas import formula_of
+from scopt.frontend.normalize.failing_checks import with_plain_checks
 from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
 from scopt.frontend.normalize.initializers import with_assigned_lists
 from scopt.frontend.normalize.inlining import inlined_calls, written_choices
@@ -45,10 +43,7 @@ from scopt.frontend.normalize.memory_calls import with_memory_loops
 from scopt.frontend.normalize.named_numbers import with_named_numbers
 from scopt.frontend.normalize.normal import normalized, straight_before
 from scopt.frontend.normalize.outer_products import with_outer_products
-from scopt.frontend.normalize.picked_rows import with_picked_rows
 from scopt.frontend.normalize.plain_switches import without_switches
-from scopt.frontend.normalize.pointer_casts import hoist_casts
-from scopt.frontend.normalize.pointer_cells import hoist_pointers
 from scopt.frontend.normalize.scalar_structs import with_scalar_structs
 from scopt.frontend.normalize.separate_updates import with_separate_updates
 from scopt.frontend.normalize.shared_origins import hoist_origins
@@ -61,23 +56,14 @@ from scopt.frontend.normalize.whole_runs import with_whole_runs
 from scopt.frontend.syntax.liveness import may_be_read_after
 from scopt.frontend.syntax.mentioned import identifiers
 from scopt.frontend.syntax.openmp_variables import refuse_other_variables
-from scopt.frontend.syntax.reads_before import pointers_read_before
 from scopt.frontend.syntax.scoping import UniqueNames, loop_iterator, unique_names
 from scopt.frontend.syntax.structs import Types
-from scopt.frontend.syntax.symbols import Symbol, ctype_of, facts_of, is_value, scope_at, symbol_of
+from scopt.frontend.syntax.symbols import Symbol, facts_of, is_value, scope_at, symbol_of
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.frontend.text.directives import is_directive, threadprivate_names
 from scopt.ir.effects import Effects, effects
 from scopt.ir.scop import CType
 from scopt.ir.walks import changed, distinct, rebuilt, same_items, walk
-
-# Words that isl's own syntax gives a meaning to: parameters and arrays with these names need another name inside isl.
-ISL_WORDS = frozenset(
-    """
-        exists mod min max floor ceil and or not true false implies rat infty infinity nan floord ceild eval lex_le
-        lex_lt
-    """.split()
-)
 
 
 class RegionNames(Struct, frozen=True, eq=False):
@@ -210,39 +196,17 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     symbols, local_names = {**symbols, **told}, local_names | told.keys()
     updates = with_separate_updates(with_branch_values(items, symbols, types), symbols, types)
     items = with_sums_apart(updates, types, tu.defined_functions)
-    items, picking = _with_plain_choices(tu, region, items, types, inside | told.keys())
+    items, picking = with_plain_choices(tu, region, items, types, inside | told.keys())
     symbols, local_names = {**symbols, **picking}, local_names | picking.keys()
-    plain_pointers = partial(_with_plain_pointers, tu, region, symbols)
+    plain_pointers = partial(with_plain_pointers, tu, region, symbols)
     before, (items, sizes) = items, hoist_sizes(distinct(plain_pointers(items)), symbols, inside, tu.reserved)
     members = MemberHoister(items, symbols, tu.structs, inside, tu.reserved, partial(_valid, tu, region, outer))
-    found = hoist_pointers(members)
-    _take_rows(tu, symbols, found)
-    casts = hoist_casts(members)
-    if found or casts:
-        members.items = distinct(plain_pointers(members.items))
     given = partial(_local_names, tu, region, symbols, unique)
-    read_before = pointers_read_before(facts_of(tu, region.function), region)
-    cells, behind = named_cells(members, len(found), read_before, plain_pointers, given)
-    if not cells and (found or not same_items(before, items)):  # what is computed from members is computed from names
-        members.items = substituted_locals(members.items, given())
-    if found:
-        members.items = written_choices(members.items, tu, region, symbols, iterators)
-    _take_rows(tu, symbols, behind)
+    found = named_members(tu, region, members, given, iterators, changed=not same_items(before, items))
     products, lengths = asked_products(members, facts_of(tu, region.function), rows, region.location)
     members.items = distinct(with_chosen_distances(members.items, replace(types, scope=symbols)))
     places = (*hoist_origins(members), *hoist_products(members, region.symbolic))
-    hoisted = (
-        *exchanged.rows,
-        *tables,
-        *stages.values,
-        *sizes,
-        *found,
-        *casts,
-        *cells,
-        *behind,
-        *products.tests,
-        *places,
-    )
+    hoisted = (*exchanged.rows, *tables, *stages.values, *sizes, *found, *products.tests, *places)
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - iterators
     narrow, after = with_narrow_variables(members.items, symbols, (plain & local_names).__contains__)
@@ -265,7 +229,7 @@ def _begun(
     tu: TranslationUnit, region: Region
 ) -> tuple[TranslationUnit, Mapping[str, Symbol], ExchangedPointers, bool]:
     """What names mean around a region, with new ones, and what `_normal` says of it, and of what it calls."""
-    region = replace(region, items=without_switches(region.items))
+    region = replace(region, items=without_switches(with_plain_checks(region.items)))
     called = with_called_bodies(tu, region, outer := scope_at(tu, region))
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
@@ -310,50 +274,6 @@ def _named_once(tu: TranslationUnit, items: tuple[Any, ...], outer: Mapping[str,
 def _valid(tu: TranslationUnit, region: Region, outer: Mapping[str, Symbol]) -> frozenset[str]:
     """The pointers that surely lead to objects where a region begins."""
     return dereferenced(straight_before(tu, region), outer)
-
-
-def _take_rows(tu: TranslationUnit, symbols: dict[str, Symbol], hoisted: Iterable[Hoisted]) -> None:
-    """Take new names that point to pointers to numbers for arrays of rows."""
-    if tu.strict_aliasing:
-        symbols |= with_rows(symbols, [one.symbol.name for one in hoisted])
-
-
-def _with_plain_pointers(
-    tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol], items: tuple[Any, ...]
-) -> tuple[Any, ...]:
-    """The statements without pointers that they set, and with subscripts in the place of pointer arithmetic."""
-    facts, sums = facts_of(tu, region.function), PointerSums(symbols, tu.long_type)
-    formulas = _value_functions(tu, symbols, formulas=True)
-    items = without_local_pointers(
-        items, sums, tu.structs, lambda name: may_be_read_after(facts, region, name), formulas
-    )
-    return tuple(rebuilt(item, sums.subscripted) for item in items)
-
-
-def _with_plain_choices(
-    tu: TranslationUnit, region: Region, items: tuple[Any, ...], types: ExpressionTypes, inside: Collection[str]
-) -> tuple[tuple[Any, ...], dict[str, Symbol]]:
-    """The statements without pointers that are one of several, or lead to rows that data pick, and new variables."""
-    scope = dict(types.scope)
-    facts, sums = facts_of(tu, region.function), PointerSums(scope, tu.long_type)
-    pointers = LocalPointers(sums, Types(scope, tu.structs), lambda name: may_be_read_after(facts, region, name))
-    formulas, others = (_value_functions(tu, scope, formulas=formulas) for formulas in (True, False))
-    reserved, types = tu.reserved | ISL_WORDS, replace(types, scope=scope)
-    items, chosen = with_chosen_pointers(items, pointers, types, reserved, formulas | others)
-    items, picked = with_picked_rows(items, scope, types, {*inside, *chosen}, reserved, others)
-    return items, {**chosen, **picked}
-
-
-def _value_functions(tu: TranslationUnit, symbols: Mapping[str, Symbol], *, formulas: bool) -> dict[str, CType]:
-    """The functions of the file that only compute an integer from values, with its type. formulas: those that are one
-    expression of their parameters, or all others."""
-    found = {}
-    for name, function in tu.functions.items():
-        if tu.pure_functions.get(name) == "const" and formulas == (formula_of(function) is not None):
-            ctype = ctype_of(function.decl.type.type, symbols)
-            if ctype is not None and ctype.integer and ctype.bits:
-                found[name] = ctype
-    return found
 
 
 def _local_names(tu: TranslationUnit, region: Region, symbols: Mapping[str, Symbol], unique: UniqueNames) -> LocalNames:

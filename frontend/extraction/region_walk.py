@@ -12,13 +12,15 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.diagnostics import Location, Refusal, Remark
+from scopt.frontend.extraction.affine_conditions import is_passed, with_affine_outside
 from scopt.frontend.extraction.affine_names import AffineNames
 from scopt.frontend.extraction.anew import access_names, filled_anew
 from scopt.frontend.extraction.border_iterations import Body, decided, is_innermost, is_plain, is_small, parts
 from scopt.frontend.extraction.declared_room import has_declared_room
 from scopt.frontend.extraction.fresh_scalars import Lives, set_anew
+from scopt.frontend.extraction.isl_words import ISL_WORDS
 from scopt.frontend.extraction.region_arrays import RegionArrays
-from scopt.frontend.extraction.region_names import ISL_WORDS, RegionNames
+from scopt.frontend.extraction.region_names import RegionNames
 from scopt.frontend.model.access_names import RawAccess, Survey
 from scopt.frontend.model.accesses import AccessCollector
 from scopt.frontend.model.affine import NotAffine, Scope, condition
@@ -34,7 +36,6 @@ from scopt.frontend.syntax.constructs import construct_text
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.ir.effects import effects
 from scopt.ir.scop import Array, CType
-from scopt.ir.truths import conjunction, conjuncts
 from scopt.ir.walks import changed, copied, mapped, walk
 
 
@@ -258,34 +259,19 @@ class RegionWalk(Struct, frozen=True, eq=False):
 
     def branch(self, node: ir.If, place: Place) -> Tree | None:
         try:
-            holds = condition(node.cond, self.affine.scope(place.domain, place.iterators))
+            holds = condition(node.cond, scope := self.affine.scope(place.domain, place.iterators))
         except NotAffine:
-            apart = self.apart(node, place)
+            apart = with_affine_outside(node, place.domain, lambda domain: self.affine.scope(domain, place.iterators))
             return self.leaf(node, place) if apart is None else self.branch(apart, place)
-        then = self.visit(node.iftrue, replace(place, domain=place.domain.intersect(holds).coalesce()))
-        otherwise = None
+        then = otherwise = None
+        if is_passed(self.names.tu, node.iftrue, holds, scope, place.iterators):
+            self.affine.assumed.checks = True
+        else:
+            then = self.visit(node.iftrue, replace(place, domain=place.domain.intersect(holds).coalesce()))
         if node.iffalse is not None:
             otherwise = self.visit(node.iffalse, replace(place, domain=place.domain.subtract(holds).coalesce()))
         parts = tuple(part for part in (then, otherwise) if part is not None)
         return None if not parts else parts[0] if len(parts) == 1 else Sequence(parts)
-
-    def apart(self, node: ir.If, place: Place) -> ir.If | None:
-        """`if (a && b)` as `if (a) if (b)`, with what is affine outside; None where nothing is, or there is an else."""
-        parts = list(conjuncts(node.cond))
-        done = effects(node.cond)
-        if node.iffalse is not None or done.assigned or done.through or done.called or done.unnamed:
-            return None
-        affine, data, domain = [], [], place.domain
-        for part in parts:
-            try:
-                domain = domain.intersect(condition(part, self.affine.scope(domain, place.iterators)))
-                affine.append(part)
-            except NotAffine:
-                data.append(part)
-        if not affine:
-            return None
-        inner = changed(node, cond=conjunction(data))
-        return changed(node, cond=conjunction(affine), iftrue=inner)
 
     def declaration(self, node: ir.Decl, place: Place) -> Tree | None:
         """A local: a kill of its old value, and an assignment if it is initialized."""

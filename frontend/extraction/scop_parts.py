@@ -158,10 +158,16 @@ class ScopParts(Struct, frozen=True, eq=False):
 
     def taken(self, typed: isl.Set) -> Iterator[Remark]:
         """What is said of the values that are tested."""
+        exact = "C's arithmetic is exact and conversions change nothing"
+        exact += ", and that no check fails" if self.affine.assumed.checks else ""
         flat = ", ".join(f"'{name}'" for name in sorted(self.arrays.shapes))
         for id, values, what in (
             ("assume.rows", self.known, f"the rows of {flat} don't overlap"),
-            ("assume.values", self.affine.assumed.values, "C's arithmetic is exact and conversions change nothing"),
+            (
+                "assume.values",
+                self.affine.assumed.values,
+                exact,
+            ),
         ):
             tested = values.gist(typed).coalesce()
             if not tested.plain_is_universe():

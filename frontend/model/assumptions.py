@@ -23,10 +23,11 @@ _MOST_OF_ALL = 2**56
 
 class Assumptions(Struct):
     """Collects what has to hold. values: parameter set. long: unsigned parameters of 64 bits that have to fit into the
-    long type too."""
+    long type too. checks: some of it is what the program itself checks."""
 
     values: isl.Set = field(default_factory=universe_params)
     long: set[str] = field(default_factory=set)
+    checks: bool = False
 
     def add(self, violation: isl.Set, iterators: Iterable[str], parameters: Iterable[Parameter]) -> bool:
         """Take for granted that no iteration lies in `violation`, a parameter set over iterators and parameters; False

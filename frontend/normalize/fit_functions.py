@@ -10,6 +10,7 @@ from msgspec import Struct
 from scopt import ir
 from scopt.frontend.normalize.arguments import Scope
 from scopt.frontend.normalize.compound_literals import without_compound_literals
+from scopt.frontend.normalize.failing_checks import with_plain_checks
 from scopt.frontend.normalize.initializers import is_list
 from scopt.frontend.normalize.inlining import looked_into, parameters_of
 from scopt.frontend.normalize.local_tables import lists_constants
@@ -53,7 +54,8 @@ def written_out(function: ir.FuncDef, reserved: Collection[str]) -> ir.FuncDef:
     def change(node: Any) -> Any:
         return changed(node, storage=["static"]) if isinstance(node, ir.Decl) and is_table(node) else node
 
-    items = without_switches(without_compound_literals(function.body.block_items or (), reserved))
+    items = with_plain_checks(without_compound_literals(function.body.block_items or (), reserved))
+    items = without_switches(items)
     return changed(function, body=changed(function.body, block_items=[rebuilt(item, change) for item in items]))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from scopt import ir
 from scopt.diagnostics import Location, Remark
 from scopt.frontend.model.access_names import unknown_call
+from scopt.frontend.normalize.failing_checks import never_returns
 from scopt.frontend.normalize.memory_calls import LIBRARY
 from scopt.frontend.normalize.opaque import construct_of
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
@@ -24,7 +25,7 @@ _LEAVING = (ir.Goto, ir.Label, ir.Return)
 
 def in_sight(tu: TranslationUnit, region: Region) -> Remark | None:
     """Why a region can't be extracted, if that is in sight."""
-    for node in (found for item in region.items for found in _reached(item)):
+    for node in (found for item in region.items for found in _reached(tu, item)):
         if node.coord is None:
             continue
         place = Location(node.coord.file, node.coord.line, node.coord.column or 0)
@@ -36,15 +37,19 @@ def in_sight(tu: TranslationUnit, region: Region) -> Remark | None:
     return None
 
 
-def _reached(node: Any) -> Iterator[Any]:
-    """The statements in one, but for those that constants may keep from being executed."""
+def _reached(tu: TranslationUnit, node: Any) -> Iterator[Any]:
+    """The statements in one, but for those that constants may keep from being executed, and those that end the program
+    where a check fails."""
     yield node
     match node:
         case ir.If() | ir.While() | ir.DoWhile() | ir.Switch() if next(used_names(node.cond), None) is None:
             return
+        case ir.If() if never_returns(tu, node.iftrue):
+            if node.iffalse is not None:
+                yield from _reached(tu, node.iffalse)
         case ir.Compound() | ir.For() | ir.If() | ir.While() | ir.DoWhile() | ir.Switch() | ir.Case() | ir.Default():
             for part in node.parts:
-                yield from _reached(part)
+                yield from _reached(tu, part)
 
 
 def _is_unknown(tu: TranslationUnit, call: ir.FuncCall) -> bool:

@@ -81,6 +81,9 @@ _INTERESTING = re.compile(
     r"|(?P<block>\((?=\s*\{))|(?P<c23>\[\s*\[)",
     re.MULTILINE,
 )
+_CHECK = re.compile(r"\(\s*\{\s*if\s*")
+_OTHERWISE = re.compile(r"\s*;\s*else\s+(?=\w+\s*\()")
+_CHECKED = re.compile(r"\s*;\s*\}\s*\)")
 _BALANCE = re.compile(rf"{_STRING}|[()\[\]{{}}]")
 _WORD = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 # With these a declaration means something else than without: it is better not understood.
@@ -122,7 +125,7 @@ class _Cleaner:
                 self.may_alias = self.may_alias or (kind == "pragma" and bool(_MAY_ALIAS.search(value)))
                 self.copy(match.end())
             elif kind == "block":
-                self.replace_opaque(match.start(), closing(self.text, match.start()))
+                self.block(match.start(), closing(self.text, match.start()))
             elif kind == "c23":
                 self.advice(match.start(), closing(self.text, match.start()))
             else:
@@ -157,6 +160,14 @@ class _Cleaner:
             self.blank(after)
         else:
             self.replace_opaque(self.position, after)
+
+    def block(self, start: int, end: int) -> None:
+        """``({ if (a) ; else fail(); })``, as assertions are, in words of C's own; others are opaque."""
+        plain = _plain_check(re.sub(r"\s*\n\s*", " ", self.text[start:end]))
+        if plain is None:
+            self.replace_opaque(start, end)
+        else:
+            self.replace(clean(plain).text, end)
 
     def attribute(self, end: int) -> None:
         after = arguments(self.text, end)
@@ -244,6 +255,19 @@ class _Cleaner:
     def find(self, character: str, start: int) -> int:
         position = self.text.find(character, start)
         return position if position >= 0 else len(self.text)
+
+
+def _plain_check(text: str) -> str | None:
+    """A check of the form of glibc's assertions as a choice; None if it is another block."""
+    head = _CHECK.match(text)
+    end = arguments(text, head.end()) if head is not None else None
+    otherwise = _OTHERWISE.match(text, end) if end is not None else None
+    if head is None or otherwise is None:
+        return None
+    called = arguments(text, text.index("(", otherwise.end()))
+    if called is None or _CHECKED.fullmatch(text, called) is None:
+        return None
+    return f"({text[head.end() : end]} ? (void) 0 : {text[otherwise.end() : called]})"
 
 
 def _operands(content: str) -> Iterator[str]:
