@@ -112,7 +112,7 @@ def test_they_compute_the_same(run_c: Callable[..., str]) -> None:
         "static int calls; static void g(double *p, int i) { if (i > 5) return; calls++; p[0] = calls; }",
         "static void g(double *p, int i) { static int last; last += i; p[0] = last; }",
         "extern volatile int port; static void g(double *p, int i) { while (port) i++; p[0] = i; }",
-        "static void g(double *p, int i) { if (i > 5) exit(i); p[0] = i; } ",
+        "static void g(double *p, int i) { if (p[0] > 5) exit(i); p[0] = i; } ",
         "static double (*h)(int); static void g(double *p, int i) { if (i > 5) return; p[0] = h(i); }",
         "__attribute__((weak)) void g(double *p, int i) { if (i > 5) return; p[0] = i; }",
         "static void g(double *p, int i) { if (i > 5) goto end; p[0] = i; end:; }",
