@@ -27,6 +27,17 @@ from scopt.ir.walks import changed, mapped, rebuilt, replaced, walk
 _DEEPEST = 8
 _LONGEST = 400
 _INTEGERS = frozenset({"int", "long", "unsigned", "signed", "size_t", "ptrdiff_t"})
+# What functions that compute offsets of elements are made of, ``return (size_t)y * width + x;``.
+_OF_OFFSETS = (
+    ir.Return,
+    ir.BinaryOp,
+    ir.ID,
+    ir.Constant,
+    ir.Cast,
+    ir.Typename,
+    ir.TypeDecl,
+    ir.IdentifierType,
+)
 
 
 def inlined_calls(
@@ -104,11 +115,11 @@ def looked_into(tu: TranslationUnit, name: str) -> bool:
 def _is_offset(function: ir.FuncDef, statement: Any) -> bool:
     """Whether a function is a product of its parameters with something added, as offsets of elements in arrays are:
     rows are only seen if it stands in the subscript itself."""
-    products = [one for one in walk(statement) if isinstance(one, ir.BinaryOp) and one.op == "*"]
-    plain = (ir.Return, ir.BinaryOp, ir.ID, ir.Constant)
-    words = {word for one in walk(function.decl.type) if isinstance(one, ir.IdentifierType) for word in one.names}
-    integers = words <= _INTEGERS
-    formula = all(isinstance(one, plain) for one in walk(statement))
+    nodes = list(walk(statement))
+    products = [one for one in nodes if isinstance(one, ir.BinaryOp) and one.op == "*"]
+    types = (one for one in (*walk(function.decl.type), *nodes) if isinstance(one, ir.IdentifierType))
+    integers = {word for one in types for word in one.names} <= _INTEGERS
+    formula = all(isinstance(one, _OF_OFFSETS) for one in nodes)
     return integers and formula and any(not isinstance(one.right, ir.Constant) for one in products)
 
 

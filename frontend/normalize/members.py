@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.normalize.extreme_iterations import are_independent, in_iterations_around
+from scopt.frontend.normalize.opaque import may_end_early
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import (
     Definitions,
@@ -183,13 +184,15 @@ class MemberHoister(Struct):
             case ir.For():
                 yield from self.within(node.init, guards, around)
                 yield from self.within(node.cond, guards, around)
-                inner = (*guards, node) if guards is not None and not has_jump(node.stmt) else None
+                inner = (*guards, node) if guards is not None and not may_end_early(node.stmt) else None
                 yield from self.within(node.next, inner, around)
                 yield from self.within(node.stmt, inner, around)
             case ir.If() | ir.TernaryOp():
                 yield from self.within(node.cond, guards, around)
-                yield from self.within(node.iftrue, None, around)
-                yield from self.within(node.iffalse, None, around)
+                ways = [list(self.within(way, guards, around)) for way in (node.iftrue, node.iffalse)]
+                both = set.intersection(*({_base(use) for use in way if use.guards == guards} for way in ways))
+                for use in (use for way in ways for use in way):
+                    yield use if use.guards == guards and _base(use) in both else replace(use, guards=None)
             case ir.BinaryOp(op="&&" | "||"):
                 yield from self.within(node.left, guards, around)
                 yield from self.within(node.right, None, around)
@@ -316,8 +319,12 @@ class MemberHoister(Struct):
 
 @lru_cache(maxsize=1 << 12)
 def has_jump(node: Any) -> bool:
-    """Whether a loop's body may be left before its end."""
+    """Whether a loop's body has any jump, be it in a loop inside."""
     return any(isinstance(inner, ir.Break | ir.Continue | ir.Goto | ir.Return | ir.Switch) for inner in walk(node))
+
+
+def _base(use: Use) -> str:
+    return str(reference_of(use.node).base.name)
 
 
 def _is_pure(node: Any) -> bool:

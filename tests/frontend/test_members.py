@@ -155,6 +155,34 @@ def test_loads_behind_a_jump_stay_where_they_are() -> None:
         scop_of_function("grid *s, int n, double *restrict x", body, marked=True)
 
 
+def test_jumps_of_loops_inside_leave_only_these() -> None:
+    inner = "for (int k = 0; k < n; k++) { if (x[i] > k) break; x[i] += 2; }"
+    loop = f"for (int i = 0; i < n; i++) {{ x[i] = 0; {inner} x[i] += s->data[i]; }}"
+    assert scop_of_function("grid *s, int n, double *restrict x", loop).prologue == (
+        "double *s_data = 0 < n ? s->data : 0;",
+    )
+
+
+@pytest.mark.parametrize(
+    ("ways", "loads"),
+    [
+        ("if (x[i] > 1) x[i] = s->data[i]; else x[i] = s->sum;", True),
+        ("if (x[i] > 1) { x[i] = s->data[i]; continue; } x[i] += 2; x[i] += s->sum;", True),
+        ("x[i] = x[i] > 1 ? s->data[i] : s->sum;", True),
+        ("if (x[i] > 1) x[i] = s->data[i]; else x[i] = c->sum;", False),
+        ("if (x[i] > 1) x[i] = s->data[i]; else for (int k = 0; k < m; k++) x[i] += s->sum;", False),
+    ],
+)
+def test_what_both_ways_follow_is_followed_in_any_case(ways: str, loads: bool) -> None:
+    text = f"for (int i = 0; i < n; i++) {{ {ways} }}"
+    parameters = "const grid *s, const grid *c, int n, int m, double *restrict x"
+    if loads:
+        assert "double *s_data = 0 < n ? s->data : 0;" in scop_of_function(parameters, text).prologue
+    else:
+        with pytest.raises(Refusal):
+            scop_of_function(parameters, text, marked=True)
+
+
 @pytest.mark.parametrize(
     "body",
     [
