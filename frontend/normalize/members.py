@@ -189,10 +189,8 @@ class MemberHoister(Struct):
                 yield from self.within(node.stmt, inner, around)
             case ir.If() | ir.TernaryOp():
                 yield from self.within(node.cond, guards, around)
-                ways = [list(self.within(way, guards, around)) for way in (node.iftrue, node.iffalse)]
-                both = set.intersection(*({_base(use) for use in way if use.guards == guards} for way in ways))
-                for use in (use for way in ways for use in way):
-                    yield use if use.guards == guards and _base(use) in both else replace(use, guards=None)
+                yield from self.within(node.iftrue, None, around)
+                yield from self.within(node.iffalse, None, around)
             case ir.BinaryOp(op="&&" | "||"):
                 yield from self.within(node.left, guards, around)
                 yield from self.within(node.right, None, around)
@@ -321,10 +319,6 @@ class MemberHoister(Struct):
 def has_jump(node: Any) -> bool:
     """Whether a loop's body has any jump, be it in a loop inside."""
     return any(isinstance(inner, ir.Break | ir.Continue | ir.Goto | ir.Return | ir.Switch) for inner in walk(node))
-
-
-def _base(use: Use) -> str:
-    return str(reference_of(use.node).base.name)
 
 
 def _is_pure(node: Any) -> bool:

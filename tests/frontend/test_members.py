@@ -164,26 +164,6 @@ def test_jumps_of_loops_inside_leave_only_these() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ways", "loads"),
-    [
-        ("if (x[i] > 1) x[i] = s->data[i]; else x[i] = s->sum;", True),
-        ("if (x[i] > 1) { x[i] = s->data[i]; continue; } x[i] += 2; x[i] += s->sum;", True),
-        ("x[i] = x[i] > 1 ? s->data[i] : s->sum;", True),
-        ("if (x[i] > 1) x[i] = s->data[i]; else x[i] = c->sum;", False),
-        ("if (x[i] > 1) x[i] = s->data[i]; else for (int k = 0; k < m; k++) x[i] += s->sum;", False),
-    ],
-)
-def test_what_both_ways_follow_is_followed_in_any_case(ways: str, loads: bool) -> None:
-    text = f"for (int i = 0; i < n; i++) {{ {ways} }}"
-    parameters = "const grid *s, const grid *c, int n, int m, double *restrict x"
-    if loads:
-        assert "double *s_data = 0 < n ? s->data : 0;" in scop_of_function(parameters, text).prologue
-    else:
-        with pytest.raises(Refusal):
-            scop_of_function(parameters, text, marked=True)
-
-
-@pytest.mark.parametrize(
     "body",
     [
         "for (int i = 0; i < n; i++) { p[i].f = 1; p[i].u = 2; }",
