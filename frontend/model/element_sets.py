@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.model.access_names import Names
-from scopt.frontend.model.affine import NotAffine, affine
+from scopt.frontend.model.affine import NotAffine, Scope, affine
 from scopt.frontend.model.delinearize import Shape
 from scopt.frontend.model.row_shapes import RowShape, divided
 from scopt.frontend.model.subscript_reading import Subscript, read_subscript
@@ -89,7 +89,7 @@ class SubscriptReader(Struct, frozen=True, eq=False):
     def elements(self, array: Array, subscripts: Sequence[Any]) -> tuple[bool, isl.Set, list[NotAffine]]:
         """The accessed elements as a set over the array's space, with the iterators as parameters; whether these are
         exactly those; and why subscripts aren't affine, which may have any value then."""
-        scope = self.names.scope(self.domain, {**self.values, **self.inner})
+        scope = self.scope()
         known: dict[int, isl.PwAff] = {}
         unknown: list[NotAffine] = []
         between: dict[int, tuple[int, int] | None] = {}
@@ -108,6 +108,18 @@ class SubscriptReader(Struct, frozen=True, eq=False):
         parts = (_at(array, position, aff) for position, aff in known.items())
         cells = _within(reduce(isl.Set.intersect, parts, all_elements(array)), between)
         return not subscripts, cells.intersect_params(self.domain), unknown
+
+    def scope(self) -> Scope:
+        """What names mean here. Of values that only data say, nothing is taken for granted that would leave no
+        iteration that comes here: such a subscript isn't affine."""
+        scope = self.names.scope(self.domain, {**self.values, **self.inner})
+        names = (*self.iterators, *self.inner, *self.values)
+
+        def assume(violation: isl.Set) -> bool:
+            place = project_out_params(scope.domain.intersect(scope.ranges()), names)
+            return not place.is_subset(project_out_params(violation, names)) and scope.assume(violation)
+
+        return replace(scope, assume=assume) if self.values else scope
 
     def bounded(self, array: Array, subscripts: Sequence[Any], cells: isl.Set) -> isl.Set:
         """Cells of subscripts with values that only data say, as far as these may go."""

@@ -16,10 +16,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.frontend.normalize.early_exits import leaves_early
 from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
 from scopt.frontend.normalize.index_uses import bound_names
 from scopt.frontend.normalize.members import Hoisted, MemberHoister, Use
+from scopt.frontend.normalize.opaque import may_end_early
 from scopt.frontend.syntax.structs import Typed, path_shape, reference_of, shared_storage
 from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Layer, Symbol
@@ -93,7 +93,7 @@ def _occurrences(
     else too whether the node is reached. bounds: the variables that bounds are made of."""
     match node:
         case ir.For():
-            inner = (*guards, node) if guards is not None and not leaves_early(node.stmt) else None
+            inner = (*guards, node) if guards is not None and not may_end_early(node.stmt) else None
             for part, place, head in (
                 (node.init, guards, True),
                 (node.cond, guards, True),

@@ -12,7 +12,7 @@ from scopt.frontend.model.row_pointers import is_rows
 from scopt.frontend.model.type_rules import diverge, is_sole, types_differ
 from scopt.frontend.syntax.pointees import Pointees
 from scopt.frontend.syntax.pointer_slots import Kind, Slot
-from scopt.frontend.syntax.pointer_values import ALLOCATING
+from scopt.frontend.syntax.pointer_values import ALLOCATING, hands_on
 from scopt.frontend.syntax.symbols import Symbol
 from scopt.ir.ctypes import CHARACTER
 from scopt.ir.effects import assigns
@@ -67,7 +67,7 @@ class Origins(Struct, frozen=True, eq=False):
             if other.type.const and not other.type.volatile:
                 return False
             return self.is_known_to(pointer, other) and not is_sole(pointer) and not self.fresh(pointer)
-        if is_sole(a) and is_sole(b):
+        if (is_sole(a) and is_sole(b)) or self.keeps_to_itself(a) or self.keeps_to_itself(b):
             return False
         if (is_sole(a) and not self.derived(b)) or (is_sole(b) and not self.derived(a)):
             return False
@@ -133,6 +133,13 @@ class Origins(Struct, frozen=True, eq=False):
             return False
         values = self.values(pointer.name)
         return bool(values) and all(self.allocates(value) for value in values)
+
+    def keeps_to_itself(self, pointer: Symbol) -> bool:
+        """Whether memory that was allocated for a variable is reached by that alone: its value goes nowhere else, so
+        that no pointer in memory, nor what a function returns, leads there. Asked of arrays of numbers: a row of rows
+        would be an address, too."""
+        rows = len(pointer.dims) > 1 or pointer.pointer_depth > 1 or not (pointer.type.integer or pointer.type.floating)
+        return not rows and self.fresh(pointer) and not hands_on(self.function.body, pointer.name)
 
     def allocates(self, value: Any) -> bool:
         while isinstance(value, ir.Cast):

@@ -13,9 +13,9 @@ from typing import Any
 from msgspec import Struct, field
 
 from scopt import ir
-from scopt.frontend.normalize.early_exits import leaves_early
 from scopt.frontend.normalize.fixed_values import FixedValues
 from scopt.frontend.normalize.members import Hoisted, MemberHoister, Use
+from scopt.frontend.normalize.opaque import may_end_early
 from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Symbol
 from scopt.ir.effects import effects
@@ -57,9 +57,8 @@ class _Hoister(Struct, frozen=True, eq=False):
                 for head in (*starts, node.cond):
                     for product in list(self.products(head)):
                         self.name(product, guards)
-                self.statement(
-                    node.stmt, (*guards, node) if guards is not None and not leaves_early(node.stmt) else None
-                )
+                inner = (*guards, node) if guards is not None and not may_end_early(node.stmt) else None
+                self.statement(node.stmt, inner)
             case ir.If() | ir.While() | ir.DoWhile() | ir.Switch() | ir.TernaryOp():
                 for child in node.parts:
                     self.statement(child, None)

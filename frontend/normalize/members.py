@@ -19,8 +19,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.frontend.normalize.early_exits import leaves_early
 from scopt.frontend.normalize.extreme_iterations import are_independent, in_iterations_around
+from scopt.frontend.normalize.opaque import may_end_early
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import (
     Definitions,
@@ -183,7 +183,7 @@ class MemberHoister(Struct):
             case ir.For():
                 yield from self.within(node.init, guards, around)
                 yield from self.within(node.cond, guards, around)
-                inner = (*guards, node) if guards is not None and not leaves_early(node.stmt) else None
+                inner = (*guards, node) if guards is not None and not may_end_early(node.stmt) else None
                 yield from self.within(node.next, inner, around)
                 yield from self.within(node.stmt, inner, around)
             case ir.If() | ir.TernaryOp():

@@ -10,6 +10,7 @@ make: the loops around it are then as parallel as its accesses allow. What the m
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -87,6 +88,19 @@ def ends_on_data(loop: ir.For) -> bool:
 def leaving(node: Any) -> Iterator[Any]:
     """The jumps in a node that end or continue something around it."""
     return _jumps(node, breaks=True, continues=True)
+
+
+@lru_cache(maxsize=1 << 12)
+def has_jump(node: Any) -> bool:
+    """Whether a loop's body has any jump, be it in a loop inside."""
+    return any(isinstance(inner, ir.Break | ir.Continue | ir.Goto | ir.Return | ir.Switch) for inner in walk(node))
+
+
+@lru_cache(maxsize=1 << 12)
+def may_end_early(body: Any) -> bool:
+    """Whether a loop's body may be left before its end. What ends or continues a loop inside of it leaves only that."""
+    ends = any(isinstance(node, ir.Goto | ir.Return | ir.Switch) for node in walk(body))
+    return ends or next(leaving(body), None) is not None
 
 
 def _jumps(node: Any, *, breaks: bool, continues: bool) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.frontend.normalize.bit_halves import Bit, bits_of, does_something, masks_of
-from scopt.frontend.normalize.early_exits import has_jump
+from scopt.frontend.normalize.opaque import has_jump
 from scopt.frontend.normalize.stage_values import CountedLoop, StageValues, loop_over, operand
 from scopt.frontend.normalize.tree_rewriting import number, step_of, substituted, value_of
 from scopt.frontend.syntax.symbols import is_value

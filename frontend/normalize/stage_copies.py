@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.frontend.normalize.early_exits import has_jump
+from scopt.frontend.normalize.opaque import has_jump
 from scopt.frontend.normalize.statement_counts import counted
 from scopt.frontend.normalize.tree_rewriting import items_of, mentions, number, step_of, substituted, value_of
 from scopt.frontend.syntax.scoping import loop_iterator

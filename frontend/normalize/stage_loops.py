@@ -18,10 +18,9 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.frontend.normalize.bit_halves import bits_of
-from scopt.frontend.normalize.early_exits import has_jump
 from scopt.frontend.normalize.fixed_values import FixedValues
 from scopt.frontend.normalize.members import Hoisted
-from scopt.frontend.normalize.opaque import LOOPS
+from scopt.frontend.normalize.opaque import LOOPS, may_end_early
 from scopt.frontend.normalize.stage_bits import BitLoops
 from scopt.frontend.normalize.stage_steps import VariableSteps, step_added
 from scopt.frontend.normalize.stage_values import StageValues
@@ -106,6 +105,6 @@ class _Maker(Struct, frozen=True, eq=False):
                 node, loop, around
             )
         node = made if made is not None else node
-        inner = None if around is None or has_jump(node.stmt) else (*around, node)
+        inner = None if around is None or may_end_early(node.stmt) else (*around, node)
         body = self.statement(node.stmt, inner)
         return node if body is node.stmt else changed(node, stmt=body)

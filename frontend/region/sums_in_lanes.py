@@ -15,9 +15,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.frontend.normalize.early_exits import has_jump
 from scopt.frontend.normalize.expression_types import ExpressionTypes
-from scopt.frontend.normalize.opaque import LOOPS
+from scopt.frontend.normalize.opaque import LOOPS, has_jump
 from scopt.frontend.normalize.sum_lanes import Lanes, lanes_at
 from scopt.frontend.normalize.tree_rewriting import items_of, mentions, number
 from scopt.frontend.region.regions import region_of

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from functools import lru_cache
 from typing import Any
 
 from scopt import ir
@@ -11,6 +12,10 @@ from scopt.ir.walks import walk
 
 # Functions whose result points to an object that nothing else points to.
 ALLOCATING = frozenset(["malloc", "calloc", "aligned_alloc", "__builtin_malloc", "__builtin_calloc"])
+
+# Functions that only follow the first of their arguments, and how many of these.
+_KEEPING = {"memset": 1, "free": 1, "memcpy": 2, "memmove": 2}
+_AROUND_STATEMENTS = (ir.Compound, ir.If)
 
 
 def without_casts(node: Any) -> Any:
@@ -23,12 +28,15 @@ def is_allocating(call: ir.FuncCall) -> bool:
     return isinstance(call.name, ir.ID) and call.name.name in ALLOCATING
 
 
+@lru_cache(maxsize=1 << 12)
 def hands_on(body: Any, name: str) -> bool:
     """Whether a function does more with a pointer than to set it, to ask whether there is one, to follow it, and to
     return it: others may have it then."""
     kept: set[int] = set()
     for node in walk(body):
         match node:
+            case ir.UnaryOp(op="&", expr=one) if name in map(_name_of, _bases(one)):
+                return True
             case ir.Return(expr=value):
                 while isinstance(value, ir.Cast):
                     value = value.expr
@@ -39,9 +47,22 @@ def hands_on(body: Any, name: str) -> bool:
                 kept.add(id(one))
             case ir.BinaryOp(op="==" | "!=", left=left, right=right):
                 kept |= {id(left), id(right)}
-            case ir.FuncCall(name=ir.ID(name="memset" | "free"), args=ir.ExprList(exprs=[one, *_])):
-                kept.add(id(one))
+        for part in node.parts if isinstance(node, _AROUND_STATEMENTS) else ():
+            match part:  # what such a call gives, the pointer itself, is left where it is a statement
+                case ir.FuncCall(name=ir.ID(name=called), args=ir.ExprList(exprs=given)) if called in _KEEPING:
+                    kept.update(map(id, given[: _KEEPING[called]]))
     return any(isinstance(node, ir.ID) and node.name == name and id(node) not in kept for node in walk(body))
+
+
+def _bases(node: Any) -> Iterator[Any]:
+    """An object whose address is taken, and what it is a part of, or is reached by."""
+    while isinstance(node, ir.ArrayRef | ir.StructRef | ir.UnaryOp):
+        node = node.expr if isinstance(node, ir.UnaryOp) else node.name
+        yield node
+
+
+def _name_of(node: Any) -> str:
+    return node.name if isinstance(node, ir.ID) else ""
 
 
 def parameters_of(function: ir.FuncDef) -> list[Any]:

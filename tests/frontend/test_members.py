@@ -179,6 +179,14 @@ def test_loads_behind_a_jump_stay_where_they_are() -> None:
         scop_of_function("grid *s, int n, double *restrict x", body, marked=True)
 
 
+def test_jumps_of_loops_inside_leave_only_these() -> None:
+    inner = "for (int k = 0; k < n; k++) { if (x[i] > k) break; x[i] += 2; }"
+    loop = f"for (int i = 0; i < n; i++) {{ x[i] = 0; {inner} x[i] += s->data[i]; }}"
+    assert scop_of_function("grid *s, int n, double *restrict x", loop).prologue == (
+        "double *s_data = 0 < n ? s->data : 0;",
+    )
+
+
 @pytest.mark.parametrize(
     "body",
     [

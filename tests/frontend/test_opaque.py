@@ -9,6 +9,8 @@ from scopt.diagnostics import Refusal
 from scopt.frontend.region.autodetect import detect
 from scopt.frontend.region.parse import parse
 from scopt.options import Options
+from tests.conftest import RunC
+from tests.same_results import check_same_results
 from tests.sources import optimize, scop_of, source_of
 
 PARAMS = "int n, int m, double A[100][100], double *restrict x, double *restrict y, int *restrict idx"
@@ -207,3 +209,53 @@ def test_scalars_that_each_iteration_sets_below_conditions(body: str, private: b
     text = f"for (i = 0; i < n; i++) {{ {body} }}"
     assert scop_of(text, PARAMS).arrays["t"].private == private
     assert not scop_of(text, PARAMS, after="s = t;").arrays["t"].private
+
+
+@pytest.mark.parametrize("subscript", ["(unsigned long)k", "(unsigned long)k * m + 1", "2u * k"])
+def test_of_values_that_only_data_say_nothing_is_taken_for_granted(subscript: str) -> None:
+    """Else the program would ask whether no iteration comes there at all."""
+    body = f"k = idx[i]; do {{ if (k < 0) break; s += x[{subscript}]; k = 0; }} while (s > 1);"
+    other = f"for (k = m; k > 0; k--) {{ int t = idx[k]; if (t < 0) break; s += x[{subscript.replace('k', 't')}]; }}"
+    for inner in (body, other):
+        scop = scop_of(f"for (i = 0; i < n; i++) {{ s = 0; {inner} y[i] = s; }}", PARAMS)
+        assert scop.guard is None
+
+
+def test_sights_over_a_terrain_are_shared_by_threads(run_c: RunC) -> None:
+    """Each goes on until it leaves the map; cells are found by a function of the file."""
+    source = """#include <math.h>
+    #include <stdio.h>
+    #include <stdlib.h>
+    typedef struct { int rows, cols; double cell; float *z; } map;
+    static inline size_t at(int cols, int r, int c) { return (size_t)r * cols + c; }
+    __attribute__((noinline)) void sky(const map *dem, float dx, float dy, int far, map *out) {
+      int R = dem->rows, C = dem->cols;
+      for (int r = 0; r < R; r++)
+        for (int c = 0; c < C; c++) {
+          float z0 = dem->z[at(C, r, c)], best = 0.0f;
+          for (int s = 1; s <= far; s++) {
+            int rr = r + (int)lrintf(dy * (float)s), cc = c + (int)lrintf(dx * (float)s);
+            if (rr < 0 || rr >= R || cc < 0 || cc >= C)
+              break;
+            float t = (dem->z[at(C, rr, cc)] - z0) / ((float)s * (float)dem->cell);
+            if (t > best)
+              best = t;
+          }
+          out->z[at(C, r, c)] += 1.0f - best / sqrtf(1.0f + best * best);
+        }
+    }
+    int main(void) {
+      map dem = {60, 80, 3.0, calloc(4800, 4)}, out = dem;
+      for (int i = 0; i < 4800; i++) dem.z[i] = i * 37 % 101 * 0.5f;
+      out.z = calloc(4800, 4);
+      for (int k = -2; k < 3; k++) sky(&dem, 0.4f * k, 1.0f - 0.5f * k, 30, &out);
+      sky(&dem, 1.0f, -0.5f, 9, &dem);
+      float sum = 0;
+      for (int i = 0; i < 4800; i++) sum = 0.9f * sum + out.z[i] + dem.z[i];
+      printf("%a\\n", sum);
+    }
+    """
+    made = optimize(source, Options(autodetect=True)).text.decode()
+    assert "#pragma omp parallel for" in made[made.index("sky(") : made.index("int main")]
+    check_same_results(run_c, source, made, sanitized=True)
+    check_same_results(run_c, source, made, sanitized=False)
