@@ -18,6 +18,7 @@ from scopt.astgen.emit.c_expr import (
     SHORT,
     SIZE,
     THREADS,
+    WRAPPED,
     helper_name,
     lane_type,
 )
@@ -79,6 +80,10 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
             lines += _pick(ctype, helper_name(helper, reserved))
     if BLEND in helpers:
         lines += _blend(helper_name(BLEND, reserved))
+    for operator, helper in WRAPPED.items():
+        if helper in helpers:
+            signature = f"static inline int {helper_name(helper, reserved)}(int one, int other)"
+            lines.append(f"{signature} {{ return (int)((unsigned)one {operator} (unsigned)other); }}\n")
     for (operator, number), helper in QUOTIENTS.items():
         if helper in helpers:
             lines += _quotient(operator, number, helper_name(helper, reserved))
