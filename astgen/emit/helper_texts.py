@@ -80,10 +80,7 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
             lines += _pick(ctype, helper_name(helper, reserved))
     if BLEND in helpers:
         lines += _blend(helper_name(BLEND, reserved))
-    for operator, helper in WRAPPED.items():
-        if helper in helpers:
-            signature = f"static inline int {helper_name(helper, reserved)}(int one, int other)"
-            lines.append(f"{signature} {{ return (int)((unsigned)one {operator} (unsigned)other); }}\n")
+    lines += [_wrapping(key, helper_name(helper, reserved)) for key, helper in WRAPPED.items() if helper in helpers]
     for (operator, number), helper in QUOTIENTS.items():
         if helper in helpers:
             lines += _quotient(operator, number, helper_name(helper, reserved))
@@ -190,6 +187,12 @@ def masked_numbers(ctype: str) -> list[str]:
         "  first.bits = (first.bits & mask) | (second.bits & ~mask);\n",
         "  return first.value;\n",
     ]
+
+
+def _wrapping(operator: str, name: str) -> str:
+    """A function that computes with ints by the numbers of their bits, which wrap around."""
+    value = f"(int)((unsigned)one {operator} (unsigned)other)"
+    return f"static inline int {name}(int one, int other) {{ return {value}; }}\n"
 
 
 def _quotient(operator: str, number: str, name: str) -> list[str]:
