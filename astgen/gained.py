@@ -20,7 +20,7 @@ from scopt.astgen.passes.narrow_loops import has_narrow_loops
 from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.skipping import has_searches
-from scopt.astgen.passes.whole_windows import with_whole_windows
+from scopt.astgen.passes.whole_windows import loops_inside, with_whole_windows
 from scopt.ir.expr import names, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Const, For, If, LoopNest, Name
@@ -47,7 +47,9 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
         return True
     if any(loop.mark.around for loop in loops_of(with_shifted_rows_apart(scop, nest))):
         return True
-    if any(loop.mark.kept for loop in loops_of(with_kept_loops(scop, nest))) or with_whole_windows(nest) != nest:
+    if any(loop.mark.kept for loop in loops_of(with_kept_loops(scop, nest))):
+        return True
+    if with_whole_windows(nest, loops_inside(scop)) != nest:
         return True
     if has_narrow_loops(scop, nest) or has_sums_of_comparisons(scop, nest):
         return True

@@ -57,7 +57,7 @@ from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.turned_sums import Summing, with_turned_sums
 from scopt.astgen.passes.two_forms import with_two_forms
 from scopt.astgen.passes.whole_diagonals import with_whole_diagonals
-from scopt.astgen.passes.whole_windows import with_whole_windows
+from scopt.astgen.passes.whole_windows import loops_inside, with_whole_windows
 from scopt.astgen.passes.wide_vectors import with_wide_vectors
 from scopt.astgen.rewrite_setting import Setting, Watch
 from scopt.astgen.row_memory import memory_tests
@@ -260,7 +260,7 @@ def _held_cells(program: Program, setting: Setting) -> Program:
 
 
 def _whole_windows(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_whole_windows(program.nest))
+    return replace(program, nest=with_whole_windows(program.nest, loops_inside(program.scop)))
 
 
 def _collapsed_loops(program: Program, setting: Setting) -> Program:

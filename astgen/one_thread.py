@@ -20,7 +20,7 @@ from scopt.ir.nest import Block, Call, Const, For, LoopNest
 from scopt.ir.nest_walks import children
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import walk
-from scopt.machine.costs import arithmetic
+from scopt.machine.costs import arithmetic, takes_its_time
 from scopt.poly.source_loops import source_loops
 
 # What compilers unroll a loop to at most: iterations, and operations (gcc: max-completely-peel-times, and
@@ -48,12 +48,17 @@ def has_own_vectors(scop: Scop, nest: LoopNest) -> bool:
 
 def is_straight(block: Block, scop: Scop | None = None) -> bool:
     """Whether a small loop is straight code: instances of a statement stand side by side, but for those of several
-    rows. scop: but for what compilers unroll as well; None: whatever they do."""
+    rows. scop: but for what compilers unroll as well, and what has loops of its own that run as often as data say;
+    None: whatever they do."""
     here = Counter(item.statement for item in block.items if isinstance(item, Call))
-    if any(count > 1 for count in here.values()):
+    if any(count > 1 and not _has_loops(scop, name) for name, count in here.items()):
         return scop is None or not _unroll_too(scop, [item for item in block.items if isinstance(item, Call)])
     inner = (item for item in block.items if not (isinstance(item, For) and item.mark.jammed))
     return any(is_straight(part, scop) for item in inner for part in children(item))
+
+
+def _has_loops(scop: Scop | None, statement: str) -> bool:
+    return scop is not None and takes_its_time(scop.statement(statement).body)
 
 
 def _is_cut_out(path: Sequence[For], call: Call) -> bool:

@@ -67,6 +67,8 @@ QUOTIENTS = {
     ("%", "double"): "scopt_remainder",
     ("%", "float"): "scopt_remainderf",
 }
+# Calls that compute with ints as processors do, without what is undefined: what is too large wraps around.
+WRAPPED = {"+": "scopt_plus", "-": "scopt_minus", "*": "scopt_times"}
 # A call that does what that of ints does, for those that others of the same condition stand beside, or that are
 # divided: gcc doesn't see a condition in it.
 BLEND = "scopt_blend"
@@ -88,7 +90,7 @@ LANES: dict[tuple[int, bool] | str, str] = {
 ALL_HELPERS = (
     *HELPERS,
     *(THREADS, APART, SCALAR, AROUND, SIZE, SHORT, BLEND),
-    *(name for family in (PRODUCTS, MASKED, LANES, PICKS, QUOTIENTS) for name in family.values()),
+    *(name for family in (PRODUCTS, MASKED, LANES, PICKS, WRAPPED, QUOTIENTS) for name in family.values()),
 )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from msgspec.structs import replace
+
 from scopt import ir
 from scopt.astgen.emit.c_expr import Kind, kind_of
 from scopt.ir.expr import add, compare, conjunction, disjunction, floor_div, modulo, negate, scale, select, subtract
-from scopt.ir.nest import Condition, Const, Expr, Name
+from scopt.ir.nest import Condition, Const, Expr, Mod, Name
 from scopt.ir.scop import CType, Parameter
 from scopt.ir.truths import COMPARISONS
 from scopt.ir.walks import walk
@@ -39,6 +41,8 @@ def choice_value(
                 return None if inner is None else scale(inner, -1)
             case ir.BinaryOp(op="/" | "%" as op, left=ir.ID() as left, right=ir.Constant() as right):
                 return _quotient(op, value(left), value(right))
+            case ir.BinaryOp(op="&", left=left, right=ir.Constant() as right):
+                return _low_bits(value(left), value(right))
             case ir.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
                 one, other = value(left), value(right)
                 return None if one is None or other is None else _sum(op, one, other)
@@ -56,12 +60,12 @@ def choice_value(
                 return conjunction((one, other)) if op == "&&" else disjunction((one, other))
             case ir.BinaryOp(op=op, left=left, right=right) if op in COMPARISONS:
                 first, second = value(left), value(right)
-                return None if first is None or second is None else compare(first, op, second)
+                return None if first is None or second is None else _compared(first, op, second)
             case ir.UnaryOp(op="!", expr=operand):
                 test = condition(operand)
                 return None if test is None else negate(test)
         plain = value(n)
-        return None if plain is None else compare(plain, "!=", Const(0))
+        return None if plain is None else _compared(plain, "!=", Const(0))
 
     return value(e)
 
@@ -87,6 +91,22 @@ def _quotient(op: str, left: Expr | None, right: Expr | None) -> Expr | None:
         case Name(), Const(divisor) if divisor > 1:
             return floor_div(left, divisor, True) if op == "/" else modulo(left, divisor, True)
     return None
+
+
+def _low_bits(left: Expr | None, mask: Expr | None) -> Expr | None:
+    """What ``&`` leaves of a signed number, by a mask of its lowest bits: the mathematical remainder."""
+    match mask:
+        case Const(bits) if left is not None and bits > 0 and not bits & (bits + 1):
+            return modulo(left, bits + 1)
+    return None
+
+
+def _compared(left: Expr, op: str, right: Expr) -> Condition:
+    """Whether a remainder is 0 C's ``%`` tells as well."""
+    match left, op, right:
+        case Mod(), "==" | "!=", Const(0):
+            return compare(replace(left, zero_test=True), op, right)
+    return compare(left, op, right)
 
 
 def _sum(op: str, left: Expr, right: Expr) -> Expr | None:

@@ -18,6 +18,7 @@ from scopt.astgen.emit.c_expr import (
     SHORT,
     SIZE,
     THREADS,
+    WRAPPED,
     helper_name,
     lane_type,
 )
@@ -79,6 +80,7 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
             lines += _pick(ctype, helper_name(helper, reserved))
     if BLEND in helpers:
         lines += _blend(helper_name(BLEND, reserved))
+    lines += [_wrapping(key, helper_name(helper, reserved)) for key, helper in WRAPPED.items() if helper in helpers]
     for (operator, number), helper in QUOTIENTS.items():
         if helper in helpers:
             lines += _quotient(operator, number, helper_name(helper, reserved))
@@ -185,6 +187,12 @@ def masked_numbers(ctype: str) -> list[str]:
         "  first.bits = (first.bits & mask) | (second.bits & ~mask);\n",
         "  return first.value;\n",
     ]
+
+
+def _wrapping(operator: str, name: str) -> str:
+    """A function that computes with ints by the numbers of their bits, which wrap around."""
+    value = f"(int)((unsigned)one {operator} (unsigned)other)"
+    return f"static inline int {name}(int one, int other) {{ return {value}; }}\n"
 
 
 def _quotient(operator: str, number: str, name: str) -> list[str]:

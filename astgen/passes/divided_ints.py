@@ -53,7 +53,7 @@ def with_quotients(scop: Scop, statement: Statement, body: ir.Node) -> ir.Node:
     """A statement's body with calls of such functions, with the same references: what is in their subscripts stays.
     Behind conditions, which may not be asked then, quotients are those of any numbers."""
     places = subscripts(statement)
-    behind = {inner for node in walk(body) for part in _conditional(node) for inner in walk(part)}
+    behind = {inner for node in walk(body) for part in conditional_parts(node) for inner in walk(part)}
 
     def change(node: ir.Node, made: ir.Node) -> ir.Node:
         number = None if node in places else quotient_number(scop, statement, node)
@@ -99,11 +99,12 @@ def quotient_names(scop: Scop) -> frozenset[str]:
 
 def is_computed_always(scop: Scop, body: ir.Node) -> bool:
     """Whether no such call stands behind a condition: compilers make no vectors of a division that might trap there."""
-    behind = (part for node in walk(body) for part in _conditional(node))
+    behind = (part for node in walk(body) for part in conditional_parts(node))
     return not any(is_quotient(scop, inner) for part in behind for inner in walk(part))
 
 
-def _conditional(node: ir.Node) -> Iterator[ir.Node]:
+def conditional_parts(node: ir.Node) -> Iterator[ir.Node]:
+    """The parts of a node that a condition in it decides about."""
     match node:
         case ir.If(iftrue=one, iffalse=other) | ir.TernaryOp(iftrue=one, iffalse=other):
             yield from (part for part in (one, other) if part is not None)
@@ -142,6 +143,8 @@ def is_int(scop: Scop, statement: Statement, node: ir.Node) -> bool:
             return is_int(scop, statement, inner)
         case ir.UnaryOp(op="!"):
             return True
+        case ir.FuncCall():
+            return is_quotient(scop, node)
         case ir.BinaryOp(op=op) if op in (*COMPARISONS, "&&", "||"):
             return True
         case ir.BinaryOp(op=op, left=left, right=right) if op in _ARITHMETIC:

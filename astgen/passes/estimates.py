@@ -43,7 +43,8 @@ def drop_small_loops(scop: Scop, nest: LoopNest) -> LoopNest:
     """Take the parallel mark from loops whose work guard can't hold, or that have one iteration, for any parameter up
     to its estimate.
 
-    Only loops inside sequential loops: elsewhere the guard costs nothing and is right for any size.
+    Only loops inside sequential loops: elsewhere the guard costs nothing and is right for any size. One that can't hold
+    whatever the parameters are is dropped anywhere (borders of a few iterations).
     """
     known = {p.name: (0.0, float(p.estimate)) if p.estimate is not None else UNKNOWN for p in scop.parameters}
     return LoopNest(_block(nest.body, known, inside=False))
@@ -61,7 +62,8 @@ def _item(item: Item, known: Mapping[str, Interval], inside: bool) -> Item:
             otherwise = None if item.otherwise is None else _block(item.otherwise, known, inside)
             return replace(item, then=_block(item.then, known, inside), otherwise=otherwise)
         case For():
-            if item.mark.parallel and inside and (_never(item.work, known) or _runs_once(item, known)):
+            small = inside and (_never(item.work, known) or _runs_once(item, known))
+            if item.mark.parallel and (small or _never(item.work, {})):
                 mark = replace(item.mark, parallel=False) if item.mark.simd else LoopMark()
                 return replace(item, mark=mark, work=None)
             if item.mark.parallel:

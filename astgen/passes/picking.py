@@ -39,6 +39,7 @@ from scopt.astgen.passes.folded_choices import folded_operands, folding_variable
 from scopt.astgen.passes.shared_choices import asks, is_extreme, shared_conditions
 from scopt.astgen.passes.value_kinds import INSTRUCTIONS, Values
 from scopt.astgen.passes.vector_calls import with_vector_statements
+from scopt.astgen.passes.wrapped_ints import with_wrapped_ints, wrapped_names
 from scopt.ir.effects import effects
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Scop, Statement
@@ -60,7 +61,8 @@ def with_picked_choices(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop,
         own, statement = statements.get(name.removesuffix(SUFFIX)), scop.statement(name)
         if own is None:
             return None
-        for body in (with_quotients(source, own, statement.body), statement.body):
+        divided = with_wrapped_ints(source, own, with_quotients(source, own, statement.body))
+        for body in (divided, statement.body):
             made = with_picked_operands(Values(source, own), with_picks(source, own, body, folding) or body)
             if is_computed_always(source, made):
                 break
@@ -84,7 +86,8 @@ def with_picks(scop: Scop, statement: Statement, body: ir.Node, folding: Collect
     if not (switches or branches) and _is_assignment(body):
         return None
     done = effects(body)
-    if not done.called <= INSTRUCTIONS.keys() | quotient_names(scop) or done.opaque or done.unnamed:
+    known = INSTRUCTIONS.keys() | quotient_names(scop) | wrapped_names(scop)
+    if not done.called <= known or done.opaque or done.unnamed:
         return None
     kind = values.kind(value)
     if kind is None or not isinstance(value, ir.TernaryOp):

@@ -11,6 +11,7 @@ from scopt.astgen.emit.c_expr import PICKS
 from scopt.astgen.passes.divided_ints import is_int, is_quotient, is_sure
 from scopt.astgen.passes.eager import Sure
 from scopt.astgen.passes.folded_choices import is_constant, is_small
+from scopt.astgen.passes.wrapped_ints import is_wrapped, may_wrap
 from scopt.ir.scop import Access, Scop, Statement
 from scopt.ir.small_values import int_literal
 from scopt.ir.truths import COMPARISONS
@@ -23,12 +24,13 @@ INSTRUCTIONS = {"fabs": "double", "fabsf": "float"}
 
 class Values(Struct, frozen=True, eq=False):
     """What values of a statement of a SCoP are. kept: a reference to a variable that may keep its value. divides:
-    quotients of ints are computed by functions."""
+    quotients of ints are computed by functions. wraps: so is what might be too large for an int."""
 
     scop: Scop
     statement: Statement
     kept: ir.Node | None = None
     divides: bool = False
+    wraps: bool = False
 
     def kind(self, node: ir.Node) -> str | None:
         """The type of a value, a key of `PICKS`, the same one on both sides of choices; None if it is another one."""
@@ -56,7 +58,7 @@ class Values(Struct, frozen=True, eq=False):
                 return "int"
             case ir.BinaryOp(op=op) if op in (*COMPARISONS, "&&", "||"):
                 return "int"
-            case ir.FuncCall() if is_quotient(self.scop, node):
+            case ir.FuncCall() if is_quotient(self.scop, node) or is_wrapped(self.scop, node):
                 return "int"
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[given])):
                 return INSTRUCTIONS.get(name) if self.kind(given) in PICKS else None
@@ -95,6 +97,8 @@ class Values(Struct, frozen=True, eq=False):
                     and self.may_be_computed(one)
                     and self.may_be_computed(other)
                 )
+            case ir.FuncCall(args=ir.ExprList(exprs=[one, other])) if is_wrapped(self.scop, node):
+                return self.may_be_computed(one) and self.may_be_computed(other)
             case ir.BinaryOp(op="/" | "%", left=one, right=other) if self.divides and self.is_int(node):
                 return self.may_be_computed(one) and self.may_be_computed(other)
             case ir.FuncCall(args=ir.ExprList(exprs=[given])):
@@ -108,7 +112,8 @@ class Values(Struct, frozen=True, eq=False):
                 if self.kind(node.left) != "int" or self.kind(node.right) != "int":
                     return False
             case ir.BinaryOp(op="+" | "-" | "*"):
-                if self.kind(node) not in _FLOATS and not sure.fits(node):
+                wraps = self.wraps and may_wrap(self.scop, self.statement, node)
+                if self.kind(node) not in _FLOATS and not (wraps or sure.fits(node)):
                     return False
             case ir.BinaryOp(op="/" | "%", right=ir.Constant(type="int", value=text)) if text.isdecimal() and int(text):
                 pass

@@ -3,10 +3,12 @@ constant lengths.
 
 ``for (q = max(0, 1 - 2 * x); q < min(4, 2 * n - 2 * x + 1); q++)`` jumps once for each of its few iterations; compilers
 write ``for (q = 0; q < 4; q++)`` out, and make vectors across it (a transposed convolution: twice as fast and more).
+What runs loops of its own in each iteration, as often as data say (the cells around a particle's), has no use for that.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import prod
 
 from msgspec.structs import replace
@@ -15,6 +17,8 @@ from scopt.astgen.passes.lengths import constant_length
 from scopt.ir.expr import FALSE, TRUE, conjunction, names, subtract
 from scopt.ir.nest import Block, Call, Condition, Const, Expr, For, Hold, If, LoopMark, LoopNest
 from scopt.ir.nest_walks import Item
+from scopt.ir.scop import Scop
+from scopt.machine.costs import takes_its_time
 
 # Iterations of one loop, and instances of all statements of a window.
 _LONGEST, _MOST = 8, 32
@@ -22,33 +26,38 @@ _LONGEST, _MOST = 8, 32
 _Length = tuple[Condition, Expr, Expr]
 
 
-def with_whole_windows(nest: LoopNest) -> LoopNest:
-    """The same instances in the same order."""
-    return LoopNest(_block(nest.body, inside=False))
+def with_whole_windows(nest: LoopNest, uneven: Collection[str] = ()) -> LoopNest:
+    """The same instances in the same order. uneven: statements that have loops of their own, as `loops_inside` says."""
+    return LoopNest(_block(nest.body, uneven, inside=False))
 
 
-def _block(block: Block, *, inside: bool) -> Block:
-    return Block(tuple(_item(item, inside=inside) for item in block.items))
+def loops_inside(scop: Scop) -> frozenset[str]:
+    """The statements with loops that run as often as data say."""
+    return frozenset(one.name for one in scop.statements if takes_its_time(one.body))
 
 
-def _item(item: Item, *, inside: bool) -> Item:
+def _block(block: Block, uneven: Collection[str], *, inside: bool) -> Block:
+    return Block(tuple(_item(item, uneven, inside=inside) for item in block.items))
+
+
+def _item(item: Item, uneven: Collection[str], *, inside: bool) -> Item:
     match item:
         case For(mark=mark) if not (mark.simd or mark.jammed or mark.beside or mark.scalar):
-            window = _window(item) if inside else None
-            return replace(item, body=_block(item.body, inside=True)) if window is None else window
+            window = _window(item, uneven) if inside else None
+            return replace(item, body=_block(item.body, uneven, inside=True)) if window is None else window
         case If():
-            otherwise = None if item.otherwise is None else _block(item.otherwise, inside=inside)
-            return If(item.condition, _block(item.then, inside=inside), otherwise)
+            otherwise = None if item.otherwise is None else _block(item.otherwise, uneven, inside=inside)
+            return If(item.condition, _block(item.then, uneven, inside=inside), otherwise)
         case Hold():
-            return Hold(item.cells, _block(item.body, inside=inside), item.choices, item.loads)
+            return Hold(item.cells, _block(item.body, uneven, inside=inside), item.choices, item.loads)
     return item
 
 
-def _window(loop: For) -> If | None:
+def _window(loop: For, uneven: Collection[str]) -> If | None:
     """A choice between loops of constant lengths and the loops as they were; None for what is no window, or one that
     has all of its iterations anyway."""
     loops, lengths = _nested(loop)
-    if not loops or not all(isinstance(item, Call) for item in loops[-1].body.items):
+    if not loops or not all(isinstance(item, Call) and item.statement not in uneven for item in loops[-1].body.items):
         return None
     distances = (subtract(high, low) for _, low, high in lengths)
     iterations = prod(one.value + 1 for one in distances if isinstance(one, Const))

@@ -4,6 +4,9 @@
 Whichever iteration sets it, and however often, a flag has that value behind the loop, or the one it had. As it stands,
 each iteration writes the same variable or leaves it alone, which binds them to their order; bits come together in any
 order, in vectors and by threads. The value need not be 1, nor need anybody know what the flag is before the loop.
+
+Below a condition on data that stays around its loops (``if (m == 0) for window: if (t[yy][xx] == CLOUD) m = 2;``), all
+is one statement, whose flags stay as they were: compilers skip what sets them, where bits are collected each time.
 """
 
 from __future__ import annotations
@@ -28,21 +31,46 @@ _NAME = "set"
 
 def with_flags_collected(
     items: Iterable[Any], symbols: Mapping[str, Symbol], iterators: Collection[str], reserved: Collection[str]
-) -> tuple[tuple[Any, ...], dict[str, Symbol]]:
-    """The statements of a region, in which each name has one meaning, in that form, and the new variables.
+) -> tuple[tuple[Any, ...], dict[str, Symbol], dict[Any, Any]]:
+    """The statements of a region, in which each name has one meaning, in that form, the new variables, and by block
+    with a loop that collects bits, the loop as it was.
 
     iterators: names of the loops'. reserved: names that may not be given to variables."""
     maker = _Maker(symbols, frozenset(iterators), frozenset(reserved))
-    return tuple(map(maker.visit, items)), maker.made
+    return tuple(map(maker.visit, items)), maker.made, maker.before
+
+
+def with_flags_below_conditions(
+    items: tuple[Any, ...], before: Mapping[Any, Any], iterators: Collection[str]
+) -> tuple[Any, ...]:
+    """The statements, in which loops below conditions on data are as they were. before: as above."""
+    known = effects(*items).written - frozenset(iterators)
+
+    def visit(node: Any, *, below: bool) -> Any:
+        if below and node in before:
+            return before[node]
+        inside = below or (isinstance(node, ir.If) and _asks_data(node.cond, known))
+        return mapped(node, lambda part: part if part is None else visit(part, below=inside))
+
+    return tuple(visit(one, below=False) for one in items) if before else items
+
+
+def _asks_data(condition: Any, written: Collection[str]) -> bool:
+    """Whether a condition asks for anything but iterators and constants."""
+    return any(
+        isinstance(one, ir.ArrayRef | ir.StructRef | ir.FuncCall) or (isinstance(one, ir.ID) and one.name in written)
+        for one in walk(condition)
+    )
 
 
 class _Maker(Struct, frozen=True, eq=False):
-    """made: the new variables."""
+    """made: the new variables. before: the loops as they were, by what has taken their place."""
 
     symbols: Mapping[str, Symbol]
     iterators: frozenset[str]
     reserved: frozenset[str]
     made: dict[str, Symbol] = field(default_factory=dict)
+    before: dict[Any, Any] = field(default_factory=dict)
 
     def visit(self, node: Any) -> Any:
         """A statement with flags collected in the outermost loops that do nothing else with them."""
@@ -57,7 +85,11 @@ class _Maker(Struct, frozen=True, eq=False):
             before += [decl, ir.Assignment("=", ir.ID(decl.name), number(0), node.coord)]
             behind.append(ir.If(ir.ID(decl.name), ir.Assignment("=", ir.ID(name), value, node.coord), None, node.coord))
         loop = mapped(loop, lambda one: self.visit(one) if one is loop.stmt else one)
-        return ir.Compound([*before, loop, *behind], node.coord) if flags else loop
+        if not flags:
+            return loop
+        whole = ir.Compound([*before, loop, *behind], node.coord)
+        self.before[whole] = node
+        return whole
 
     def flags(self, loop: ir.For) -> dict[str, Any]:
         """The variables that a loop does nothing with but to set them under conditions, and to what."""

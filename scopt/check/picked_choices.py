@@ -14,6 +14,7 @@ from scopt.astgen.passes.divided_ints import is_sure, quotient_number
 from scopt.astgen.passes.eager import Sure
 from scopt.astgen.passes.picking import equality, has_value
 from scopt.astgen.passes.value_kinds import Values
+from scopt.astgen.passes.wrapped_ints import is_wrapped, may_overflow, may_wrap
 from scopt.check.eager_conditions import is_truth_of, same_conditions
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.walks import same_node, same_tree, walk
@@ -71,7 +72,15 @@ class _Original(Struct, frozen=True, eq=False):
                 return theirs is self.cell
         if same_conditions(Sure(self.scop, self.statement), mine, theirs) or self.divides(mine, theirs):
             return True
-        return self.computes(mine, theirs)
+        return self.wraps(mine, theirs) or self.computes(mine, theirs)
+
+    def wraps(self, mine: ir.Node, theirs: ir.Node) -> bool:
+        """Whether a function has the value of a sum, a difference or a product of ints, where this is an int."""
+        match mine, theirs:
+            case ir.BinaryOp(op=op, left=left, right=right), ir.FuncCall(args=ir.ExprList(exprs=[one, other])):
+                same = may_wrap(self.scop, self.statement, mine) and is_wrapped(self.scop, theirs, (op,))
+                return same and self.gives(left, one) and self.gives(right, other)
+        return False
 
     def divides(self, mine: ir.Node, theirs: ir.Node) -> bool:
         """Whether a function has the value of a quotient, or a remainder, of ints."""
@@ -116,7 +125,9 @@ class _Original(Struct, frozen=True, eq=False):
             case ir.FuncCall(name=ir.ID(name=name), args=ir.ExprList(exprs=[other, one, two])):
                 helpers = (PICKS[kind], BLEND) if kind == "int" else (PICKS[kind],)
                 called = name in (helper_name(one, self.scop.reserved) for one in helpers)
-                values = replace(values, divides=all(map(self.is_sure, walk(theirs))))
+                parts = list(walk(theirs))
+                wraps = not any(may_overflow(self.scop, self.statement, part) for part in parts)
+                values = replace(values, divides=all(map(self.is_sure, parts)), wraps=wraps)
                 safe = values.may_be_computed(condition) and self.may_be_computed(values, sides[0])
                 safe = safe and (
                     self.may_be_computed(values, sides[1]) or self.is_apart(values, sides[1], equality(condition))

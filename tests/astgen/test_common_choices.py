@@ -30,6 +30,8 @@ LINES = """for (i = 0; i < n; i++) {
     y[i][j] = (unsigned char)best;
   } }"""
 PARITY = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) y[i][j] = x[(i % 2 ? i - 1 : i) + (i > m ? 1 : 0)][j];"
+BITS = """for (k = 0; k < n; k++) for (i = 0; i < m; i++) for (j = 0; j < 70; j++)
+  y[k][j] += x[k & 1 ? (i > 0 ? i - 1 : 0) : (2 * i - 3 & 3) == 3 ? i : m - 1][j];"""
 ALONE = "for (j = 0; j < m; j++) y[0][j] = x[0][j > 3 ? j - 1 : j];"
 
 
@@ -39,11 +41,18 @@ def text(body: str) -> str:
     return result.text.decode()
 
 
-@pytest.mark.parametrize("body", [LINES, PARITY], ids=["lines", "parity"])
+@pytest.mark.parametrize("body", [LINES, PARITY, BITS], ids=["lines", "parity", "bits"])
 def test_a_variable_stands_in_front_of_the_loop(body: str) -> None:
     found = text(body)
     assert re.search(r"long chosen = [^\n]*\?[^\n]*;\n( *long chosen2 = [^\n]*\n)?( *#[^\n]*\n)* *for \(", found)
     assert not re.search(r"\[[^]\n]*\?", found)
+
+
+def test_low_bits_are_remainders() -> None:
+    """C's where they are compared with 0, and else those of numbers below 0, too."""
+    found = text(BITS)
+    assert "k % 2 != 0 ? " in found
+    assert "scopt_mod(2 * i - 3, 4) == 3 ? " in found
 
 
 def test_clamped_flat_rows_run_in_strips() -> None:
@@ -119,7 +128,7 @@ int main(void) {
 """
 
 
-@pytest.mark.parametrize("body", [LINES, PARITY], ids=["lines", "parity"])
+@pytest.mark.parametrize("body", [LINES, PARITY, BITS], ids=["lines", "parity", "bits"])
 def test_results_stay(body: str, run_c: Callable[..., str]) -> None:
     made = run_c(text(body) + PROGRAM, "-O2", "-fopenmp", name="ours")
     assert made == run_c(source_of(body, PARAMS).decode() + PROGRAM, "-O2", name="theirs")

@@ -153,12 +153,16 @@ def test_roots_at_the_end_of_a_strip(statement: str, left: bool) -> None:
     assert (NOT_UNROLLED[1] in emit(scop, LoopNest(Block((strips,)))).text) == left
 
 
-@pytest.mark.parametrize(("length", "ctype", "at_once"), [(16, "double", 8), (8, "double", 0), (16, "float", 0)])
-def test_two_vectors_are_taken_at_once(length: int, ctype: str, at_once: int) -> None:
+@pytest.mark.parametrize(
+    ("length", "ctype", "width", "vectors"),
+    [(16, "double", 8, 2), (8, "double", 8, 1), (16, "float", 16, 1), (12, "double", 0, 0), (8, "float", 0, 0)],
+)
+def test_one_or_two_vectors_are_taken_at_once(length: int, ctype: str, width: int, vectors: int) -> None:
     first = Name("rowt")
     scop = scop_of("for (i = 0; i < n; i++) x[i] = 2 * z[i];", f"int n, {ctype} *restrict x, {ctype} *restrict z")
     inner = For("i", first, plus(first, length - 1), 1, Block((Call("S0", (Name("i"),)),)), LoopMark(simd=True))
     strips = For("rowt", Const(0), plus(Name("n"), -length), length, Block((inner,)))
     printed = emit(scop, LoopNest(Block((strips,)))).text
-    assert f"unroll(disable){f' vectorize_width({at_once}) interleave_count(2)' if at_once else ''}\n" in printed
+    at_once = f" vectorize_width({width}) interleave_count({vectors})" if width else ""
+    assert f"unroll(disable){at_once}\n" in printed
     assert "clang" not in HINT.sub("", printed)

@@ -77,6 +77,10 @@ def test_others_stay() -> None:
     assert with_whole_windows(LoopNest(Block((WINDOW,)))).body.items == (WINDOW,)
 
 
+def test_what_has_loops_of_its_own_stays() -> None:
+    assert with_whole_windows(around(WINDOW), {"S"}) == around(WINDOW)
+
+
 def test_results_are_the_same(run_c: Callable[..., str]) -> None:
     text = optimize(SOURCE, Options(eager=True)).text.decode()
     assert "for (long q = 0; q < 4; q++)" in text

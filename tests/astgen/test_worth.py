@@ -392,6 +392,12 @@ int main(int n, char **v) {{ f(n, {given}); f(n + 1, {given}); return 0; }}
         # the first iteration, which gcc doesn't cut off; the last one, which it has a mask for
         ("if (i == 0) y[i] = x[i]; else y[i] = x[i] + x[i - 1];", True),
         ("if (i == n - 1) y[i] = x[i]; else y[i] = x[i] + x[i + 1];", False),
+        # what has loops of its own, as long as data say, has no use for straight code
+        (
+            "{ float s = 0; for (int o = -1; o < 2; o++) if (i + o >= 0 && i + o < n)"
+            " for (int k = 0; k < (int)x[i + o]; k++) s += w[k & 31]; y[i] = s; }",
+            False,
+        ),
     ],
 )
 def test_loops_that_compilers_do_not_make_by_themselves_gain_on_one_thread(body: str, alone: bool) -> None:

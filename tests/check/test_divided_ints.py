@@ -14,6 +14,8 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import QUOTIENTS
 from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.passes.divided_ints import with_quotients
+from scopt.astgen.passes.picking import with_picks
+from scopt.astgen.passes.wrapped_ints import is_wrapped, with_wrapped_ints
 from scopt.check.picked_choices import is_picked
 from scopt.ir.walks import replaced
 from scopt.options import Options
@@ -35,6 +37,10 @@ HUES = """for (i = 0; i < n; i++) {
   q[i] = h; }"""
 REMAINDERS = "for (i = 0; i < n; i++) { q[i] = a[i] % (b[i] | 1); u[i] /= b[i] & 7 | 1; }"
 
+RAMP = """for (i = 0; i < n; i++) {
+  int x = u[i], k = x <= low ? 0 : x >= high ? 256 : (x - low) * 256 / (high - low);
+  q[i] = k * w[i]; }"""
+
 
 def text(body: str) -> str:
     result = optimize(source_of(body, PARAMS), Options())
@@ -54,6 +60,11 @@ def test_small_numbers_are_floats_and_what_branches_compute_is_chosen() -> None:
 def test_what_may_not_be_asked_for_is_one_of_any_numbers() -> None:
     made = text("for (i = 0; i < n; i++) q[i] = b[i] > 0 ? a[i] / b[i] : a[i];")
     assert "q[i] = scopt_blend(b[i] > 0, scopt_any_quotient(a[i], b[i]), a[i]);" in made
+
+
+def test_what_might_be_no_int_where_nothing_asks_for_it_wraps_around() -> None:
+    made = "scopt_any_quotient(scopt_times(scopt_minus(x, low), 256), scopt_minus(high, low))"
+    assert f"k = scopt_blend(x <= low, 0, scopt_blend(x >= high, 256, {made}));" in text(RAMP)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +108,29 @@ def test_the_proof_tells_other_calls_apart() -> None:
         renamed("scopt_remainderf", "scopt_quotientf"),
         replaced(made, swapped),
     ]
+    assert not any(is_picked(scop, replace(base, body=body), base) for body in wrong)
+
+
+def test_the_proof_tells_what_wraps_around() -> None:
+    scop = scop_of(RAMP.replace("int x = u[i], k", "int x = u[i]; q[i]").replace("q[i] = k * w[i];", ""), PARAMS)
+    base = scop.statements[-1]
+    made = with_picks(scop, base, with_wrapped_ints(scop, base, with_quotients(scop, base, base.body)))
+    assert made is not None
+    assert is_picked(scop, replace(base, body=made), base)
+
+    def plain(operator: str) -> ir.Node:
+        def change(node: ir.Node) -> ir.Node:
+            match node:
+                case ir.FuncCall(args=ir.ExprList(exprs=[one, other])) if is_wrapped(scop, node, (operator,)):
+                    return ir.BinaryOp(operator, one, other)
+            return node
+
+        return replaced(made, change)
+
+    def other(node: ir.Node) -> ir.Node:
+        return ir.ID("scopt_plus") if isinstance(node, ir.ID) and node.name == "scopt_minus" else node
+
+    wrong = [plain("-"), plain("*"), replaced(made, other)]
     assert not any(is_picked(scop, replace(base, body=body), base) for body in wrong)
 
 
@@ -147,7 +181,7 @@ def test_they_are_quotients(compiler: str, flags: list[str], tmp_path: Path) -> 
 def test_results_stay(run_c: RunC, sanitized: bool) -> None:
     loops = "".join(
         f"void f{k}({PARAMS})\n{{\n  int i;\n#pragma scop\n  {body}\n#pragma endscop\n}}\n"
-        for k, body in enumerate((STRETCHED, HUES, REMAINDERS))
+        for k, body in enumerate((STRETCHED, HUES, REMAINDERS, RAMP))
     )
     program = f"""#include <stdio.h>
 #define N 1003
@@ -160,8 +194,9 @@ def test_results_stay(run_c: RunC, sanitized: bool) -> None:
     state = state * 1664525u + 1013904223u;
     a[i] = (int)(state >> 1) - 1000000000; b[i] = (int)(state % 5001) - 2500; u[i] = state >> 9; w[i] = state >> 17;
   }}
-  for (int k = 0; k < 3; k++) {{
-    if (k == 0) f0(N, 20, 31, a, b, u, w, q); else if (k == 1) f1(N, 0, 1, a, b, u, w, q);
+  for (int k = 0; k < 7; k++) {{
+    if (k > 2) f3(N, (int[]){{10, 40, -2147483647, 70}}[k - 3], (int[]){{90, 20, 7, 70}}[k - 3], a, b, u, w, q);
+    else if (k == 0) f0(N, 20, 31, a, b, u, w, q); else if (k == 1) f1(N, 0, 1, a, b, u, w, q);
     else f2(N, 0, 1, a, b, u, w, q);
     for (int i = 0; i < N; i++) sum = (sum * 31 + (unsigned)q[i]) * 31 + u[i];
   }}

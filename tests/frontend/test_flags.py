@@ -45,6 +45,20 @@ def test_other_variables_stay(body: str) -> None:
     assert "flag_set" not in scop_of(f"for (i = 0; i < n; i++) {{ {body} }}", PARAMS).arrays
 
 
+WINDOW = """for (i = 0; i < n; i++) {
+  int any = 7;
+  if (x[i] > top) { int last = i < n - 1 ? i + 1 : n - 1; for (j = i; j <= last; j++) if (y[j] > 2) any = 3; }
+  A[i][0] = any; }"""
+
+
+def test_flags_below_conditions_that_stay_are_as_they_were() -> None:
+    """Conditions that go inside of loops take the flags with them."""
+    assert "any_set" not in optimize(source_of(WINDOW, PARAMS), Options()).text.decode()
+    inside = "if (x[i] > top) for (j = 0; j < m; j++) if (y[j] > 2) any = 3;"
+    body = f"for (i = 0; i < n; i++) {{ int any = 7; {inside} A[i][0] = any; }}"
+    assert "any_set" in scop_of(body, PARAMS).arrays
+
+
 def test_results_are_the_same(run_c: Callable[..., str]) -> None:
     """Of a flag that is set before, after and never, in loops with and without iterations."""
     body = """for (i = 0; i < n; i++) {
@@ -54,6 +68,11 @@ def test_results_are_the_same(run_c: Callable[..., str]) -> None:
         if (r > top) { A[i][j] = 1; any = 3; } else A[i][j] = 0;
       }
       y[i] += any;
+    }
+    for (i = 0; i < n; i++) {
+      int any = 7, last = i < n - 1 ? i + 1 : n - 1;
+      if (x[i] > top) for (j = i; j <= last; j++) if (y[j] > 2) any = 3;
+      A[i][n] = any;
     }
     for (i = 0; i < n; i++) if (y[i] > 12) flag = 5;
     x[0] = flag;"""

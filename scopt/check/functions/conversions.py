@@ -172,6 +172,10 @@ class Conversions(Struct, eq=False):
                 return self.converted(value, Element(name)) if own != "a comparison" else self.converted(value, target)
             case Whole(), Whole() if value.number is not None:
                 return replace(value, type=target) if 0 <= value.number < 1 << 31 else self.converted(value, target)
+            case Whole(name), Whole(own) if self.exact and name in (f"unsigned {own}", own.removeprefix("unsigned ")):
+                # the same bits: gcc and clang wrap around where C leaves that to compilers
+                least = -(1 << bits(name) - 1) if is_signed(name) else 0
+                return Value(f"((({value.code}) - {least}) % {1 << bits(name)} + {least})", target)
             case Pointer(Vector() as vector, const), Pointer(Element(element), own_const):
                 same = element == vector.element or (
                     element not in FLOATING and f"unsigned {element}" == vector.element

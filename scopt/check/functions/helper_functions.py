@@ -23,6 +23,7 @@ from scopt.astgen.emit.c_expr import (
     SHORT,
     SIZE,
     THREADS as HOW_MANY,
+    WRAPPED,
     helper_name,
     lane_type,
 )
@@ -120,6 +121,8 @@ def _check_helper(
         _check_pick(workshop, name, next(key for key, other in PICKS.items() if other == helper), functions, signature)
     elif helper == BLEND:
         _check_blend(name, functions, signature)
+    elif helper in WRAPPED.values():
+        _check_wrapped(name, next(key for key, other in WRAPPED.items() if other == helper), functions, signature)
     elif helper in QUOTIENTS.values():
         operator = next(key for key, other in QUOTIENTS.items() if other == helper)[0]
         _check_quotient(name, operator, functions, signature)
@@ -165,6 +168,17 @@ def _check_blend(name: str, functions: Mapping[str, Any], signature: Signature) 
     for holds, one, other in product((0, 1, 2, -1), _INTS, _INTS):
         if functions[name](holds, one, other) != (one if holds else other):
             raise Fault(f"'{name}' gives another value than the one that is asked for")
+
+
+def _check_wrapped(name: str, operator: str, functions: Mapping[str, Any], signature: Signature) -> None:
+    """A sum, a difference or a product of two ints; its lowest bits where it is none."""
+    if signature != Signature((Whole("int"),) * 2, Whole("int")):
+        raise Fault(f"'{name}' isn't a function of two ints")
+    compute = {"+": int.__add__, "-": int.__sub__, "*": int.__mul__}[operator]
+    for one, other in product(_INTS, _INTS):
+        meant = (compute(one, other) - min(_INTS)) % (1 << _INT_BITS) + min(_INTS)
+        if functions[name](one, other) != meant:
+            raise Fault(f"{name}({one}, {other}) is {functions[name](one, other)}, not {meant}")
 
 
 def _check_quotient(name: str, operator: str, functions: Mapping[str, Any], signature: Signature) -> None:

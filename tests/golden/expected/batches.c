@@ -479,7 +479,7 @@ void stresses(int n, double f[restrict n][3][3], double s[restrict n][6])
           scopt_turn_0_0(8L, 9L, &f[rowt][0][0], sizeof(f[0]) / sizeof(f[0][0][0]), &f_rows[0][0][0]);
           #pragma omp simd private(j0, j1, b02, b12, q, b00, lam, b11, b22, b01, j2, det)
           #ifdef __clang__
-          #pragma clang loop unroll(disable)
+          #pragma clang loop unroll(disable) vectorize_width(8) interleave_count(1)
           #endif
           for (long p = rowt; p < rowt + 8; p++) {
             j0 = f_rows[1][1][p - rowt] * f_rows[2][2][p - rowt] - f_rows[1][2][p - rowt] * f_rows[2][1][p - rowt];
@@ -592,7 +592,7 @@ void likelihoods(int n, double p[restrict 4][4], double q[restrict 4][4], double
           scopt_turn_2_0(8L, 16L, &r[rowt * 4 * 4], 4 * 4, &r_rows[0][0][0]);
           #pragma omp simd
           #ifdef __clang__
-          #pragma clang loop unroll(disable)
+          #pragma clang loop unroll(disable) vectorize_width(8) interleave_count(1)
           #endif
           for (long s = rowt; s < rowt + 8; s++)
             most_rows[s - rowt] = 0;
@@ -600,7 +600,7 @@ void likelihoods(int n, double p[restrict 4][4], double q[restrict 4][4], double
             for (long i = 0; i < 4; i++) {
               #pragma omp simd
               #ifdef __clang__
-              #pragma clang loop unroll(disable)
+              #pragma clang loop unroll(disable) vectorize_width(8) interleave_count(1)
               #endif
               for (long s = rowt; s < rowt + 8; s++) {
                 a_rows[s - rowt] = 0;
@@ -611,7 +611,7 @@ void likelihoods(int n, double p[restrict 4][4], double q[restrict 4][4], double
                 double q_0 = q[i][j];
                 #pragma omp simd
                 #ifdef __clang__
-                #pragma clang loop unroll(disable)
+                #pragma clang loop unroll(disable) vectorize_width(8) interleave_count(1)
                 #endif
                 for (long s = rowt; s < rowt + 8; s++) {
                   a_rows[s - rowt] += p_0 * l_rows[c][j][s - rowt];
@@ -620,7 +620,7 @@ void likelihoods(int n, double p[restrict 4][4], double q[restrict 4][4], double
               }
               #pragma omp simd
               #ifdef __clang__
-              #pragma clang loop unroll(disable)
+              #pragma clang loop unroll(disable) vectorize_width(8) interleave_count(1)
               #endif
               for (long s = rowt; s < rowt + 8; s++) {
                 y_rows[4 * c + i][s - rowt] = a_rows[s - rowt] * b_rows[s - rowt];
@@ -630,14 +630,14 @@ void likelihoods(int n, double p[restrict 4][4], double q[restrict 4][4], double
           for (long k = 0; k < 16; k++) {
             #pragma omp simd
             #ifdef __clang__
-            #pragma clang loop unroll(disable)
+            #pragma clang loop unroll(disable) vectorize_width(8) interleave_count(1)
             #endif
             for (long s = rowt; s < rowt + 8; s++)
               y_rows[k][s - rowt] /= most_rows[s - rowt];
           }
           #pragma omp simd
           #ifdef __clang__
-          #pragma clang loop unroll(disable)
+          #pragma clang loop unroll(disable) vectorize_width(8) interleave_count(1)
           #endif
           for (long s = rowt; s < rowt + 8; s++)
             best[s] = most_rows[s - rowt];
@@ -649,7 +649,7 @@ void likelihoods(int n, double p[restrict 4][4], double q[restrict 4][4], double
           scopt_turn_2_0(8L, 16L, &r[rowt * 4 * 4], 4 * 4, &r_rows[0][0][0]);
           #pragma omp simd
           #ifdef __clang__
-          #pragma clang loop unroll(disable)
+          #pragma clang loop unroll(disable) vectorize_width(8) interleave_count(1)
           #endif
           for (long s = rowt; s < rowt + 8; s++)
             most_rows[s - rowt] = 0;
@@ -657,7 +657,7 @@ void likelihoods(int n, double p[restrict 4][4], double q[restrict 4][4], double
             for (long i = 0; i < 4; i++) {
               #pragma omp simd
               #ifdef __clang__
-              #pragma clang loop unroll(disable)
+              #pragma clang loop unroll(disable) vectorize_width(8) interleave_count(1)
               #endif
               for (long s = rowt; s < rowt + 8; s++) {
                 a_rows[s - rowt] = 0;
@@ -668,7 +668,7 @@ void likelihoods(int n, double p[restrict 4][4], double q[restrict 4][4], double
                 double q_0 = q[i][j];
                 #pragma omp simd
                 #ifdef __clang__
-                #pragma clang loop unroll(disable)
+                #pragma clang loop unroll(disable) vectorize_width(8) interleave_count(1)
                 #endif
                 for (long s = rowt; s < rowt + 8; s++) {
                   a_rows[s - rowt] += p_0 * l_rows[c][j][s - rowt];
@@ -677,7 +677,7 @@ void likelihoods(int n, double p[restrict 4][4], double q[restrict 4][4], double
               }
               #pragma omp simd
               #ifdef __clang__
-              #pragma clang loop unroll(disable)
+              #pragma clang loop unroll(disable) vectorize_width(8) interleave_count(1)
               #endif
               for (long s = rowt; s < rowt + 8; s++) {
                 y_rows[4 * c + i][s - rowt] = a_rows[s - rowt] * b_rows[s - rowt];
@@ -687,14 +687,14 @@ void likelihoods(int n, double p[restrict 4][4], double q[restrict 4][4], double
           for (long k = 0; k < 16; k++) {
             #pragma omp simd
             #ifdef __clang__
-            #pragma clang loop unroll(disable)
+            #pragma clang loop unroll(disable) vectorize_width(8) interleave_count(1)
             #endif
             for (long s = rowt; s < rowt + 8; s++)
               y_rows[k][s - rowt] /= most_rows[s - rowt];
           }
           #pragma omp simd
           #ifdef __clang__
-          #pragma clang loop unroll(disable)
+          #pragma clang loop unroll(disable) vectorize_width(8) interleave_count(1)
           #endif
           for (long s = rowt; s < rowt + 8; s++)
             best[s] = most_rows[s - rowt];
@@ -759,7 +759,7 @@ void marks(int n, double x[restrict n][16], double y[restrict n][16], double c[r
           double w_15 = w[k][15];
           #pragma omp simd private(a)
           #ifdef __clang__
-          #pragma clang loop unroll(disable)
+          #pragma clang loop unroll(disable) vectorize_width(8) interleave_count(1)
           #endif
           for (long s = rowt; s < rowt + 8; s++) {
             a = 0;
