@@ -15,7 +15,8 @@ ALLOCATING = frozenset(["malloc", "calloc", "aligned_alloc", "__builtin_malloc",
 
 # Functions that only follow the first of their arguments, and how many of these.
 _KEEPING = {"memset": 1, "free": 1, "memcpy": 2, "memmove": 2}
-_AROUND_STATEMENTS = (ir.Compound, ir.If)
+# What stands right in these is a statement, or is asked for its truth: its value goes nowhere.
+_AROUND_STATEMENTS = (ir.Compound, ir.If, ir.For, ir.While, ir.DoWhile)
 
 
 def without_casts(node: Any) -> Any:
@@ -33,6 +34,7 @@ def hands_on(body: Any, name: str) -> bool:
     """Whether a function does more with a pointer than to set it, to ask whether there is one, to follow it, and to
     return it: others may have it then."""
     kept: set[int] = set()
+    settings: list[Any] = []
     for node in walk(body):
         match node:
             case ir.UnaryOp(op="&", expr=one) if name in map(_name_of, _bases(one)):
@@ -41,16 +43,22 @@ def hands_on(body: Any, name: str) -> bool:
                 while isinstance(value, ir.Cast):
                     value = value.expr
                 kept.add(id(value))
-            case ir.Assignment(op="=", lvalue=ir.ID() as one) | ir.If(cond=ir.ID() as one) | ir.ArrayRef(name=one):
+            case ir.Assignment(op="=", lvalue=ir.ID(name=own) as one) if own == name:
+                kept.add(id(one))
+                settings.append(node)
+            case ir.ArrayRef(name=one):
                 kept.add(id(one))
             case ir.UnaryOp(op="!" | "*", expr=one):
                 kept.add(id(one))
             case ir.BinaryOp(op="==" | "!=", left=left, right=right):
                 kept |= {id(left), id(right)}
         for part in node.parts if isinstance(node, _AROUND_STATEMENTS) else ():
+            kept.add(id(part))
             match part:  # what such a call gives, the pointer itself, is left where it is a statement
                 case ir.FuncCall(name=ir.ID(name=called), args=ir.ExprList(exprs=given)) if called in _KEEPING:
                     kept.update(map(id, given[: _KEEPING[called]]))
+    if any(id(node) not in kept for node in settings):
+        return True  # `other = pointer = malloc(n)`
     return any(isinstance(node, ir.ID) and node.name == name and id(node) not in kept for node in walk(body))
 
 
