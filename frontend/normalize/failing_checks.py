@@ -8,6 +8,7 @@ the region begins that each iteration would, and does what the source says other
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from scopt import ir
@@ -109,9 +110,18 @@ def never_returns(tu: TranslationUnit, statement: Any) -> bool:
 
 def _ends(tu: TranslationUnit, name: str) -> bool:
     """Whether a function ends the program, as far as its name, or the end of its body, tells."""
-    if name in _ENDING:
-        return name not in tu.defined_functions
+    seen: set[str] = set()
+    while name not in seen:
+        if name in _ENDING:
+            return name not in tu.defined_functions
+        call = None if name in tu.replaceable else tu.worked_out("last call", partial(_last_call, tu, name), name)
+        if call is None:
+            return False
+        seen.add(name)
+        name = call.name.name
+    return False  # functions that end in calls of each other
+
+
+def _last_call(tu: TranslationUnit, name: str) -> Any | None:
     function = tu.functions.get(name)
-    if function is None or name in tu.replaceable:
-        return False
-    return tu.worked_out("ends", lambda: function.body is not None and never_returns(tu, function.body), name)
+    return None if function is None or function.body is None else _last(function.body)

@@ -6,6 +6,7 @@ import pytest
 
 from scopt.diagnostics import Refusal
 from scopt.frontend.extract import extract
+from scopt.frontend.normalize.failing_checks import never_returns
 from scopt.frontend.region.autodetect import detect
 from scopt.frontend.region.parse import parse
 from scopt.options import Options
@@ -63,6 +64,12 @@ def test_regions_take_for_granted_to_pass_them(body: str, said: str) -> None:
 def test_what_data_decide_or_nothing_decides_stays(body: str) -> None:
     with pytest.raises(Refusal):
         values_of("int n, int m, double *restrict x", body)
+
+
+def test_functions_that_end_in_calls_of_each_other_end_nothing() -> None:
+    functions = "static void two(void); static void one(void) { two(); } static void two(void) { one(); }"
+    tu = parse(f"{functions} static void last(void) {{ one(); }}".encode(), "in.c", Options())
+    assert not any(never_returns(tu, tu.functions[name].body) for name in ("one", "two", "last"))
 
 
 def test_programs_end_where_they_did(run_c: RunC) -> None:
