@@ -16,9 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
+from scopt.frontend.normalize.failing_checks import behind_checks
 from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
 from scopt.frontend.normalize.index_uses import bound_names
-from scopt.frontend.normalize.members import Hoisted, MemberHoister, Use
+from scopt.frontend.normalize.member_uses import Use
+from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.opaque import may_end_early
 from scopt.frontend.syntax.structs import Typed, path_shape, reference_of, shared_storage
 from scopt.ir.constants import constant_value
@@ -36,8 +38,9 @@ def hoist_cells(around: MemberHoister, known: Collection[str] = ()) -> tuple[Hoi
     while True:  # the conditions of inner ones are made of the names of outer ones
         found: dict[str, list[_Occurrence]] = {}
         bounds = bound_names(around.items)
+        late = behind_checks(around.items)
         for item in around.items:
-            for one in _occurrences(item, (), bounds, wanted=False):
+            for one in _occurrences(item, (), bounds, late, wanted=False):
                 found.setdefault(_text(one.use.node), []).append(one)
         text = next(
             (text for text, some in found.items() if text not in tried and any(one.wanted for one in some)), None
@@ -87,10 +90,11 @@ class _Occurrence(Struct, frozen=True, eq=False):
 
 
 def _occurrences(
-    node: Any, guards: tuple[Any, ...] | None, bounds: frozenset[str], *, wanted: bool
+    node: Any, guards: tuple[Any, ...] | None, bounds: frozenset[str], late: frozenset[Any], *, wanted: bool
 ) -> Iterator[_Occurrence]:
     """The references to elements, in textual order. guards: the loops around, or None where it depends on something
-    else too whether the node is reached. bounds: the variables that bounds are made of."""
+    else too whether the node is reached. bounds: the variables that bounds are made of. late: `behind_checks`."""
+    guards = None if node in late else guards
     match node:
         case ir.For():
             inner = (*guards, node) if guards is not None and not may_end_early(node.stmt) else None
@@ -101,28 +105,28 @@ def _occurrences(
                 (node.stmt, inner, False),
             ):
                 if part is not None:
-                    yield from _occurrences(part, place, bounds, wanted=head)
+                    yield from _occurrences(part, place, bounds, late, wanted=head)
         case ir.If() | ir.TernaryOp():
-            yield from _occurrences(node.cond, guards, bounds, wanted=wanted)
+            yield from _occurrences(node.cond, guards, bounds, late, wanted=wanted)
             for part in node.parts[1:]:
-                yield from _occurrences(part, None, bounds, wanted=wanted)
+                yield from _occurrences(part, None, bounds, late, wanted=wanted)
         case ir.BinaryOp(op="&&" | "||"):
-            yield from _occurrences(node.left, guards, bounds, wanted=wanted)
-            yield from _occurrences(node.right, None, bounds, wanted=wanted)
+            yield from _occurrences(node.left, guards, bounds, late, wanted=wanted)
+            yield from _occurrences(node.right, None, bounds, late, wanted=wanted)
         case ir.UnaryOp(op="sizeof" | "_Alignof" | "__alignof__" | "&"):
             return
         case ir.ArrayRef() | ir.StructRef() | ir.UnaryOp(op="*"):
             yield _Occurrence(Use(node, guards), wanted)
             for subscript in reference_of(node).subscripts:
-                yield from _occurrences(subscript, guards, bounds, wanted=True)
+                yield from _occurrences(subscript, guards, bounds, late, wanted=True)
         case ir.While() | ir.DoWhile() | ir.Switch():
             for part in node.parts:
-                yield from _occurrences(part, None, bounds, wanted=wanted)
+                yield from _occurrences(part, None, bounds, late, wanted=wanted)
         case ir.Assignment(op="=", lvalue=ir.ID(name=name)) if name in bounds:
-            yield from _occurrences(node.rvalue, guards, bounds, wanted=True)
+            yield from _occurrences(node.rvalue, guards, bounds, late, wanted=True)
         case ir.Node():
             for part in node.parts:
-                yield from _occurrences(part, guards, bounds, wanted=wanted)
+                yield from _occurrences(part, guards, bounds, late, wanted=wanted)
 
 
 def _named(around: MemberHoister, text: str, uses: list[Use], known: Collection[str]) -> Hoisted | None:

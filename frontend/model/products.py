@@ -13,8 +13,10 @@ from typing import Any
 from msgspec import Struct, field
 
 from scopt import ir
+from scopt.frontend.normalize.failing_checks import behind_checks
 from scopt.frontend.normalize.fixed_values import FixedValues
-from scopt.frontend.normalize.members import Hoisted, MemberHoister, Use
+from scopt.frontend.normalize.member_uses import Use
+from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.opaque import may_end_early
 from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Symbol
@@ -32,21 +34,23 @@ def hoist_products(around: MemberHoister, symbolic: Collection[str]) -> tuple[Ho
 
     around: has named the members. symbolic: macros with names of their own, whose products are decided by their values.
     """
-    hoister = _Hoister(around, symbolic)
+    hoister = _Hoister(around, symbolic, behind_checks(around.items))
     for item in around.items:
         hoister.statement(item, ())
     return tuple(hoister.found.values())
 
 
 class _Hoister(Struct, frozen=True, eq=False):
-    """found: by what is evaluated, and when."""
+    """late: `behind_checks`. found: by what is evaluated, and when."""
 
     around: MemberHoister
     symbolic: Collection[str]
+    late: frozenset[Any]
     found: dict[str, Hoisted] = field(default_factory=dict)
 
     def statement(self, node: Any, guards: tuple[Any, ...] | None) -> None:
         """guards: the loops around, or None where it depends on something else too whether the node is reached."""
+        guards = None if node in self.late else guards
         match node:
             case ir.For():
                 starts = (

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scopt import ir
-from scopt.frontend.normalize.members import MemberHoister
+from scopt.frontend.normalize.member_uses import uses_in
 from scopt.frontend.syntax.pointer_values import ALLOCATING
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
 from scopt.frontend.syntax.structs import reference_of
@@ -43,7 +43,7 @@ def _is_harmless(call: ir.FuncCall) -> bool:
 
 def _surely(item: Any) -> Iterator[str]:
     """The pointers that a statement goes through whatever it does."""
-    for use in MemberHoister((item,), {}, {}, frozenset(), frozenset()).uses():
+    for use in uses_in((item,)):
         base = reference_of(use.node).base
         if use.guards == () and isinstance(base, ir.ID):
             yield base.name

@@ -108,6 +108,37 @@ def never_returns(tu: TranslationUnit, statement: Any) -> bool:
     return call is not None and _ends(tu, call.name.name)
 
 
+def behind_checks(items: Iterable[Any]) -> frozenset[Any]:
+    """The outermost parts of statements that are executed only behind a call that may end the program, so that nobody
+    knows whether they are reached: the calls that are statements."""
+    late: set[Any] = set()
+
+    def visit(node: Any, ended: bool) -> bool:
+        """Whether the program may have ended then."""
+        if ended:
+            late.add(node)
+            return True
+        match node:
+            case ir.FuncCall():
+                return True
+            case ir.If():
+                branches = [visit(part, ended) for part in (node.iftrue, node.iffalse) if part is not None]
+                return any(branches)
+            case ir.For():
+                ended = visit(node.stmt, ended)
+                if ended and node.next is not None:
+                    late.add(node.next)
+            case ir.Compound() | ir.While() | ir.DoWhile() | ir.Switch() | ir.Case() | ir.Default() | ir.Label():
+                for part in node.parts:
+                    ended = visit(part, ended)
+        return ended
+
+    ended = False
+    for item in items:
+        ended = visit(item, ended)
+    return frozenset(late)
+
+
 def _ends(tu: TranslationUnit, name: str) -> bool:
     """Whether a function ends the program, as far as its name, or the end of its body, tells."""
     seen: set[str] = set()

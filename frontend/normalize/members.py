@@ -12,7 +12,7 @@ something else that is written may be the member by another name is for `scopt.f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct, field
@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.normalize.extreme_iterations import are_independent, in_iterations_around
-from scopt.frontend.normalize.opaque import may_end_early
+from scopt.frontend.normalize.member_uses import Use, is_member, uses_in
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import (
     Definitions,
@@ -65,15 +65,6 @@ class Hoisted(Struct, frozen=True, eq=False):
     entries: tuple[Any, ...] = ()
 
 
-class Use(Struct, frozen=True, eq=False):
-    """An occurrence of a member. guards: the loops whose bodies it is in,
-    outermost first, or None where it depends on something else. around: those of them that it surely is in."""
-
-    node: Any
-    guards: tuple[Any, ...] | None
-    around: tuple[Any, ...] = ()
-
-
 class MemberHoister(Struct):
     """Rewrites the statements of a region, `items`.
 
@@ -109,19 +100,20 @@ class MemberHoister(Struct):
         blocked = self.blocked()
         uses: dict[tuple[str, tuple[str, ...]], list[Use]] = {}
         derefs: dict[str, list[Use]] = {}
-        for use in self.uses():
+        for use in uses_in(self.items):
             found = reference_of(use.node)
             derefs.setdefault(found.base.name, []).append(use)
-            if _is_pure(use.node) and found.base.name not in blocked and self.is_fixed(found.base.name):
+            if is_member(use.node) and found.base.name not in blocked and self.is_fixed(found.base.name):
                 uses.setdefault((found.base.name, found.path), []).append(use)
         written = {
-            (r.base.name, r.path) for node in targets(*self.items) if _is_pure(node) for r in (reference_of(node),)
+            (r.base.name, r.path) for node in targets(*self.items) if is_member(node) for r in (reference_of(node),)
         }
         changed = False
         for (base, path), some in uses.items():
             sure = not self.symbols[base].pointer or any(use.guards == () for use in derefs[base])
             sure = sure or base in self.valid()
             condition = "" if sure else self.condition(some, derefs[base])
+            condition = self.if_checked(base, some, derefs[base]) if condition is None else condition
             changed |= self.name(base, path, some, condition, written=(base, path) in written)
         return changed
 
@@ -166,53 +158,6 @@ class MemberHoister(Struct):
         """Put other nodes in the place of some."""
         self.named |= others
         self.items = tuple(with_nodes(item, others) for item in self.items)
-
-    # --- uses ---------------------------------------------------------------------------------------------------------
-
-    def uses(self) -> Iterator[Use]:
-        """All references through a pointer or to a member whose base is a name,
-        in textual order; of ``a->b->c`` the inner one."""
-        for item in self.items:
-            yield from self.within(item, ())
-
-    def within(self, node: Any, guards: tuple[Any, ...] | None, outer: tuple[Any, ...] = ()) -> Iterator[Use]:
-        around = guards if guards is not None else outer
-        match node:
-            case None:
-                return
-            case ir.For():
-                yield from self.within(node.init, guards, around)
-                yield from self.within(node.cond, guards, around)
-                inner = (*guards, node) if guards is not None and not may_end_early(node.stmt) else None
-                yield from self.within(node.next, inner, around)
-                yield from self.within(node.stmt, inner, around)
-            case ir.If() | ir.TernaryOp():
-                yield from self.within(node.cond, guards, around)
-                yield from self.either(node, guards, around)
-            case ir.BinaryOp(op="&&" | "||"):
-                yield from self.within(node.left, guards, around)
-                yield from self.within(node.right, None, around)
-            case ir.UnaryOp(op="sizeof" | "_Alignof" | "&"):
-                return
-            case ir.StructRef() if _is_pure(node):
-                yield Use(node, guards, around)
-            case ir.ArrayRef(name=ir.ID()) | ir.UnaryOp(op="*", expr=ir.ID()):
-                yield Use(node, guards, around)
-                yield from self.within(getattr(node, "subscript", None), guards, around)
-            case ir.While() | ir.DoWhile() | ir.Switch():
-                for child in node.parts:
-                    yield from self.within(child, None, around)
-            case _:
-                for child in node.parts:
-                    yield from self.within(child, guards, around)
-
-    def either(self, node: Any, guards: tuple[Any, ...] | None, outer: tuple[Any, ...]) -> Iterator[Use]:
-        """What stands in the two branches of a choice: one of them is executed, so that bases of both are reached."""
-        branches = [list(self.within(branch, guards, outer)) for branch in (node.iftrue, node.iffalse)]
-        reached = [{_base(use) for use in uses if use.guards == guards} for uses in branches]
-        sure = set() if guards is None else reached[0] & reached[1]
-        for use in (*branches[0], *branches[1]):
-            yield use if use.guards == guards and _base(use) in sure else Use(use.node, None, outer)
 
     # --- names --------------------------------------------------------------------------------------------------------
 
@@ -287,6 +232,15 @@ class MemberHoister(Struct):
         texts = list(dict.fromkeys(found))
         return texts[0] if len(texts) == 1 else " || ".join(f"({text})" for text in texts)
 
+    def if_checked(self, base: str, uses: Iterable[Use], around: Iterable[Use]) -> str | None:
+        """The same where checks come before: a pointer that has a value leads to an object, but for a null pointer."""
+        symbol = self.symbols[base]
+        passed = [Use(use.node, use.guards if use.passed is None else use.passed) for use in around]
+        if symbol.kind == "local" and getattr(symbol.decl, "init", None) is None:
+            return None
+        text = self.condition(uses, passed)
+        return text if text is None else f"{base} && ({text})" if text else base
+
     def entered(self, loop: Any, around: Sequence[Any] = ()) -> str | None:
         """C text that says whether a loop has iterations, in some of those of the loops around it; None if that isn't
         known where the region begins."""
@@ -319,25 +273,6 @@ class MemberHoister(Struct):
             if changed or node.name in self.inside or (symbol is not None and (symbol.dims or symbol.type.volatile)):
                 return False
         return all(self.is_known(child) for child in node.parts)
-
-
-def _base(use: Use) -> str:
-    name: str = reference_of(use.node).base.name
-    return name
-
-
-def _is_pure(node: Any) -> bool:
-    """Whether a node is ``s.x``, ``s->x`` or ``(*s).x``, or members of such a member, all in one object."""
-    while isinstance(node, ir.StructRef):
-        inner = node.name
-        if isinstance(inner, ir.ID):
-            return True
-        if node.type == "->":
-            return False
-        if isinstance(inner, ir.UnaryOp) and inner.op == "*" and isinstance(inner.expr, ir.ID):
-            return True
-        node = inner
-    return False
 
 
 def _subscripts_base(node: Any) -> bool:

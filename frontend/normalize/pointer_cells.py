@@ -11,7 +11,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.frontend.normalize.members import Hoisted, MemberHoister, Use
+from scopt.frontend.normalize.member_uses import Use, uses_in
+from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.syntax.structs import Typed, reference_of
 from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Shape, Symbol, describe
@@ -24,7 +25,7 @@ def hoist_pointers(around: MemberHoister) -> tuple[Hoisted, ...]:
     around.run()
     found: dict[tuple[str, int], list[Use]] = {}
     through: dict[str, list[Use]] = {}
-    for use in around.uses():
+    for use in uses_in(around.items):
         place = _place(around, use.node)
         if place is not None:
             found.setdefault(place, []).append(use)

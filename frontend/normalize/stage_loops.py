@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.frontend.normalize.bit_halves import bits_of
+from scopt.frontend.normalize.failing_checks import behind_checks
 from scopt.frontend.normalize.fixed_values import FixedValues
 from scopt.frontend.normalize.members import Hoisted
 from scopt.frontend.normalize.opaque import LOOPS, may_end_early
@@ -62,7 +63,7 @@ def with_stage_loops(
         return StageLoops(items, frozenset(), (), (), (), changed=False)
     changing = {*inside, *symbolic, *effects(*items).assigned}
     known = StageValues(FixedValues(symbols, changing), {*reserved, *inside}, long_type, read_after, items)
-    maker = _Maker(known)
+    maker = _Maker(known, behind_checks(items))
     made = tuple(maker.statement(item, ()) for item in items)
     iterators, values, required = frozenset(known.iterators), tuple(known.values), tuple(known.required)
     return StageLoops(made, iterators, values, required, tuple(known.distances), bool(known.iterators))
@@ -90,11 +91,15 @@ def goes_in_stages(loop: ir.For, changing: Collection[str]) -> bool:
 
 
 class _Maker(Struct, frozen=True, eq=False):
+    """late: `behind_checks`."""
+
     known: StageValues
+    late: frozenset[Any]
 
     def statement(self, node: Any, around: tuple[ir.For, ...] | None) -> Any:
         """A statement rewritten from the outside in. around: the loops around it; None where it depends on something
         else too whether it is reached."""
+        around = None if node in self.late else around
         if not isinstance(node, ir.For):
             inner = None if isinstance(node, (*LOOPS, ir.If, ir.Switch, ir.TernaryOp)) else around
             return mapped(node, lambda child: self.statement(child, inner))
@@ -105,6 +110,6 @@ class _Maker(Struct, frozen=True, eq=False):
                 node, loop, around
             )
         node = made if made is not None else node
-        inner = None if around is None or may_end_early(node.stmt) else (*around, node)
+        inner = None if around is None or may_end_early(node.stmt) or behind_checks((node,)) else (*around, node)
         body = self.statement(node.stmt, inner)
         return node if body is node.stmt else changed(node, stmt=body)

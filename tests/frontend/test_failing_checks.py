@@ -104,3 +104,52 @@ int main(void) {
     assert text.count("omp parallel for") >= 2
     assert any("no check fails" in remark.message for remark in result.remarks)
     assert run_c(text, name="emitted") == run_c(f"{BEFORE}{body}", name="original")
+
+
+def test_nothing_is_read_in_front_of_a_region_that_a_check_keeps_it_from(run_c: RunC) -> None:
+    """Members behind null pointers, cells that aren't there, quotients by zero."""
+    source = (
+        BEFORE
+        + """
+void all(mat *m, int n) {
+#pragma scop
+  if (n < 0) die("all", n);
+  for (int i = 0; i < 300; i++) m->data[i] = i + m->cols;
+#pragma endscop
+}
+void each(mat *m, int n, int k) {
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    if (k < 0) die("each", k);
+    m->data[i] += i + m->cols;
+  }
+#pragma endscop
+}
+void up_to(double *x, const int *length, int k) {
+#pragma scop
+  if (k < 0) die("up_to", k);
+  for (int i = 0; i < *length; i++) x[i] += 2;
+#pragma endscop
+}
+void parts(double *x, int n, int k) {
+#pragma scop
+  if (k == 0) die("parts", k);
+  for (int i = 0; i < n / k; i++) x[i] += 3;
+#pragma endscop
+}
+double x[400];
+int main(void) {
+  mat m = {20, 20, x};
+  int length = 200;
+  all(&m, 1), each(&m, 300, 1), up_to(x, &length, 1), parts(x, 300, 2);
+  for (int i = 0; i < 400; i += 9) printf("%g ", x[i]);
+  CALL;
+}
+"""
+    )
+    made = optimize(source.encode(), Options(eager=True), file="in.c").text.decode()
+    assert made.count("omp simd") >= 2
+    calls = ("all(0, -1)", "each(0, 300, -1)", "up_to(x, 0, -1)", "parts(x, 300, 0)", "each(&m, 100, 1)")
+    for number, call in enumerate(calls):
+        emitted, original = (text.replace("CALL", call) for text in (made, source))
+        assert run_c(emitted, name=f"emitted{number}") == run_c(original, name=f"original{number}")
