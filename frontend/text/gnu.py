@@ -82,7 +82,7 @@ _INTERESTING = re.compile(
     re.MULTILINE,
 )
 _CHECK = re.compile(r"\(\s*\{\s*if\s*")
-_OTHERWISE = re.compile(r"\s*;\s*else\s+(?=\w+\s*\()")
+_OTHERWISE = re.compile(r"\s*;\s*else\s+(?!(?:if|for|while|switch|return)\b)(?=\w+\s*\()")
 _CHECKED = re.compile(r"\s*;\s*\}\s*\)")
 _BALANCE = re.compile(rf"{_STRING}|[()\[\]{{}}]")
 _WORD = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)

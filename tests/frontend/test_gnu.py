@@ -56,6 +56,10 @@ def parsed(text: str) -> ir.FileAST:
         ),
         "int f(int x) { return _Generic(x, int: 1, default: 2); } int after;",
         (
+            "int f(int x) { ({ if (x) ; else if (x++) ; }); ({ if (x) ; else while (x--) ; });"
+            " ({ if (x) ; else return (1); }); ({ if (x) ; else f(1); }); return 2; } int after;"
+        ),
+        (
             "struct __attribute__((packed)) s { int a __attribute__((aligned(4))); "
             "} __attribute__((aligned(8))); int after;"
         ),
