@@ -2,11 +2,13 @@
 before it: ``((float *)im->data)[i]`` becomes ``im_data_float[i]``, as buffers of several pixel types, or of a memory
 pool, have it.
 
-What has two types is two arrays then, which rules of types or tests at run time tell apart.
+What is reached by several types (a pool of memory for floats, then for ints) would be several arrays in one place, so
+that only what is read, by all of its types, gets such names then.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scopt import ir
@@ -29,7 +31,7 @@ def hoist_casts(around: MemberHoister) -> tuple[Hoisted, ...]:
     done = effects(*around.items)
     if not casts or done.opaque:
         return ()
-    kept = {name for name, _ in casts if _is_kept(around, name)}
+    kept = {name for name, _ in casts if _is_kept(around, name) and _is_one_array(around, name, casts)}
     return tuple(_named(around, name, uses) for (name, _), uses in casts.items() if name in kept)
 
 
@@ -50,6 +52,18 @@ def _is_kept(around: MemberHoister, name: str) -> bool:
     if not symbol.pointer or symbol.pointer_depth != 1 or len(symbol.dims) > 1 or not _is_raw(symbol):
         return False
     return name not in around.inside and name not in around.assigned()
+
+
+def _is_one_array(
+    around: MemberHoister, name: str, casts: Mapping[tuple[str, str], Sequence[tuple[Any, Typed]]]
+) -> bool:
+    """Whether a pointer is reached by one type only, or leads to what no type lets anybody write."""
+    own = [uses for (base, _), uses in casts.items() if base == name]
+    taken = [typed.type for uses in own for _, typed in uses]
+    mentioned = sum(isinstance(node, ir.ID) and node.name == name for node in walk(*around.items))
+    if len(own) == 1 and mentioned == len(taken):
+        return True
+    return around.symbols[name].type.const and all(kind.const for kind in taken)
 
 
 def _is_raw(symbol: Symbol) -> bool:

@@ -42,6 +42,11 @@ def prologue_of(parameters: str, body: str) -> tuple[str, ...]:
             "short *p_short = (short *)p;",
         ),
         (
+            "const unsigned char *p, int *restrict q, int n",
+            "for (int i = 0; i < n; i++) q[i] = ((const int *)p)[i] + p[i];",
+            "const int *p_int = (const int *)p;",
+        ),
+        (
             "const image *a, int n",
             "for (int i = 0; i < n; i++) { int *q = (int *)a->data + i; *q += 1; }",
             "int *a_data_int = (int *)a_data;",
@@ -64,6 +69,8 @@ def test_they_have_names_of_that_type(parameters: str, body: str, name: str) -> 
         ("double *p, int n", "for (int i = 0; i < n; i++) ((long *)p)[i] &= 255;"),
         ("void *volatile p, int n", "for (int i = 0; i < n; i++) ((double *)p)[i] = 2;"),
         ("void *p, int n", "for (int i = 0; i < n; i++) ((volatile int *)p)[i] = 2;"),
+        ("void *p, int n", "for (int i = 0; i < n; i++) ((float *)p)[i] = ((const int *)p)[i];"),
+        ("unsigned char *p, int n", "for (int i = 1; i < n; i++) ((int *)p)[i] += p[i];"),
         ("void *p, void ***o, int n", "*o = &p; for (int i = 0; i < n; i++) ((int *)p)[i] = 2;"),
     ],
 )
@@ -104,3 +111,28 @@ int main(void) {
     assert text.count("omp parallel for") >= 2
     flags = ("-O2", "-fno-strict-aliasing")
     assert run_c(text, *flags, name="emitted") == run_c(source, *flags, name="original")
+
+
+def test_a_pool_is_one_place_whatever_is_in_it(run_c: RunC) -> None:
+    """In a marked region, names lead to places of their own."""
+    source = """#include <stdio.h>
+void fill(void *pool, int n, const float *x, const int *y, float *s, int *t) {
+#pragma scop
+  for (int i = 0; i < n; i++) ((float *)pool)[i] = x[i] * 2 + y[i];
+  for (int i = 0; i < n; i++) s[i] = ((float *)pool)[n - 1 - i] + 1;
+  for (int i = 0; i < n; i++) ((int *)pool)[i] = y[i] + 3 + (int)x[i];
+  for (int i = 0; i < n; i++) t[i] += ((int *)pool)[n - 1 - i];
+#pragma endscop
+}
+union { float one[300]; int other[300]; } pool;
+float x[300], s[300];
+int y[300], t[300];
+int main(void) {
+  for (int i = 0; i < 300; i++) x[i] = i % 17, y[i] = i % 23;
+  fill(&pool, 300, x, y, s, t);
+  for (int i = 0; i < 300; i += 7) printf("%g %d ", s[i], t[i]);
+}
+"""
+    for number, scheduler in enumerate(("pluto", "isl")):
+        made = optimize(source.encode(), Options(eager=True, scheduler=scheduler), file="in.c").text.decode()
+        assert run_c(made, name=f"emitted{number}") == run_c(source, name=f"original{number}")
