@@ -12,7 +12,7 @@ from scopt.frontend.model.row_pointers import is_rows
 from scopt.frontend.model.type_rules import diverge, is_sole, types_differ
 from scopt.frontend.syntax.pointees import Pointees
 from scopt.frontend.syntax.pointer_slots import Kind, Slot
-from scopt.frontend.syntax.pointer_values import ALLOCATING, hands_on
+from scopt.frontend.syntax.pointer_values import ALLOCATING, hands_on, without_casts
 from scopt.frontend.syntax.symbols import Symbol
 from scopt.ir.ctypes import CHARACTER
 from scopt.ir.effects import assigns
@@ -44,9 +44,18 @@ class Origins(Struct, frozen=True, eq=False):
         # Objects of one structure type are the same object or have nothing in common.
         if a.within is not None and b.within is not None and a.struct and a.struct == b.struct and different:
             return False
-        if self.strict and types_differ(a.type, b.type):
+        if self.strict and types_differ(a.type, b.type) and not self.begin_alike(a, b):
             return False
         return self.objects_overlap(first, second)
+
+    def begin_alike(self, a: Symbol, b: Symbol) -> bool:
+        """Whether two pointers get the value of one variable: what is stored there as one type may be stored over as
+        another one, as a pool of memory is used."""
+        first, second = (
+            {value.name for value in map(without_casts, self.values(one.name)) if isinstance(value, ir.ID)}
+            for one in (a, b)
+        )
+        return not first.isdisjoint(second)
 
     def may_hold(self, rows: str, other: str) -> bool:
         """Whether rows may lie in what another name stands for, or have a row in common: pointers to rows are data."""

@@ -136,3 +136,27 @@ int main(void) {
     for number, scheduler in enumerate(("pluto", "isl")):
         made = optimize(source.encode(), Options(eager=True, scheduler=scheduler), file="in.c").text.decode()
         assert run_c(made, name=f"emitted{number}") == run_c(source, name=f"original{number}")
+
+
+def test_pointers_to_one_pool_are_tested_whatever_their_types(run_c: RunC) -> None:
+    source = """#include <stdio.h>
+void fill(void *pool, int n, const float *restrict x, const int *restrict y, float *restrict s, int *restrict t) {
+  float *f = pool;
+  int *g = (int *)pool;
+  for (int i = 0; i < n; i++) f[i] = x[i] * 2 + y[i];
+  for (int i = 0; i < n; i++) s[i] = f[n - 1 - i] + 1;
+  for (int i = 0; i < n; i++) g[i] = y[i] + 3 + (int)x[i];
+  for (int i = 0; i < n; i++) t[i] += g[n - 1 - i];
+}
+union { float one[300]; int other[300]; } pool;
+float x[300], s[300];
+int y[300], t[300];
+int main(void) {
+  for (int i = 0; i < 300; i++) x[i] = i % 17, y[i] = i % 23;
+  fill(&pool, 300, x, y, s, t);
+  for (int i = 0; i < 300; i += 7) printf("%g %d ", s[i], t[i]);
+}
+"""
+    result = optimize(source.encode(), Options(autodetect=True, eager=True, scheduler="isl"), file="in.c")
+    assert any(one.id == "assume.apart" and "'f' and 'g'" in one.message for one in result.remarks)
+    assert run_c(result.text.decode(), name="emitted") == run_c(source, name="original")
