@@ -52,6 +52,7 @@ from scopt.astgen.passes.outer_conditions import in_two_forms, with_conditions_o
 from scopt.astgen.passes.picking import with_picked_choices
 from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.short_strips import with_short_strips
+from scopt.astgen.passes.row_variables import with_row_variables
 from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.turned_sums import Summing, with_turned_sums
@@ -316,7 +317,8 @@ def _common_choices(program: Program, setting: Setting) -> Program:
 def _common_reads(program: Program, setting: Setting) -> Program:
     expansions = program.buffered.expansions.items()
     originals = {name: str(relation.get_tuple_name(IN)) for name, relation in expansions}
-    return replace(program, nest=with_common_values(program.source, program.scop, originals, program.nest))
+    nest = with_common_values(program.source, program.scop, originals, program.nest)
+    return replace(program, nest=with_row_variables(program.source, program.scop, originals, nest))
 
 
 def _records_apart(program: Program, setting: Setting) -> Program:
