@@ -50,9 +50,9 @@ from scopt.astgen.passes.narrow_parts import hold_cells_and_parts
 from scopt.astgen.passes.neighbours import with_common_guards, with_lines_kept
 from scopt.astgen.passes.outer_conditions import in_two_forms, with_conditions_outside
 from scopt.astgen.passes.picking import with_picked_choices
+from scopt.astgen.passes.row_variables import with_row_variables
 from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.short_strips import with_short_strips
-from scopt.astgen.passes.row_variables import with_row_variables
 from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
 from scopt.astgen.passes.turned_sums import Summing, with_turned_sums

@@ -45,7 +45,8 @@ def has_row_pointers(array: Array) -> bool:
 
 def row_type(source: Scop, array: Array) -> str:
     """The type of a variable for a pointer to a row."""
-    written = any(access.array == array.name and access.is_write for one in source.statements for access in one.accesses)
+    accesses = (access for one in source.statements for access in one.accesses if access.array == array.name)
+    written = any(access.is_write for access in accesses)
     return f"{'' if written else 'const '}{array.type.spelling} *"
 
 
@@ -131,9 +132,7 @@ class _Rows(InVectorLoops, frozen=True, eq=False):
     def load(self, call: Call, row: ir.Node, array: Array, found: Mapping[tuple[object, ...], Loaded]) -> Loaded:
         """A new variable for a pointer."""
         iterators, used = self.scop.statement(call.statement).iterators, set(names_in(row))
-        args = tuple(
-            value if name in used else Const(0) for name, value in zip(iterators, call.args, strict=True)
-        )
+        args = tuple(value if name in used else Const(0) for name, value in zip(iterators, call.args, strict=True))
         taken = self.taken | {one.name for one in found.values()}
         wish = f"{array.spelling}_row"
         name = next(one for k in count(1) if (one := wish if k == 1 else f"{wish}_{k}") not in taken)
