@@ -12,13 +12,14 @@ from scopt import ir
 from scopt.astgen.generation import Program
 from scopt.astgen.passes.common_reads import is_plain, read_only, reads_of, surely_there
 from scopt.astgen.passes.common_values import value_type
-from scopt.astgen.passes.row_variables import is_row_there, row_type, rows_of
+from scopt.astgen.passes.row_variables import is_row_there, row_type, rows_of, written_variables
 from scopt.check.reading import together
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import Block, Call, For, Hold, Loaded
+from scopt.ir.nest_walks import calls
 from scopt.ir.scop import Access, Statement
 from scopt.ir.tree_node import Node
-from scopt.ir.walks import walk
+from scopt.ir.walks import used_names, walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import IN, SET
 from scopt.poly.nest_sets import Context, NestSpace, free
@@ -55,7 +56,7 @@ class _Checker(Struct, frozen=True, eq=False):
                 if self.is_value(call, reference, load):
                     there = there.union(inner.domain)
                     continue
-                if (row := self.row(call, reference, load)) is not None:
+                if (row := self.row(call, reference, load, hold)) is not None:
                     there = there.union(inner.domain) if row else there
                     continue
                 original, access = self.read(call, reference)
@@ -97,9 +98,9 @@ class _Checker(Struct, frozen=True, eq=False):
             self.refuse(f"{call.statement} has a variable in place of a value that may change")
         return True
 
-    def row(self, call: Call, part: Node, load: Loaded) -> bool | None:
-        """Of a pointer to a row, which no region writes, as long as it is of the variable's type: whether it is there
-        wherever the call runs. None of anything else."""
+    def row(self, call: Call, part: Node, load: Loaded, hold: Hold) -> bool | None:
+        """Of a row, or a pointer to one, which no region writes, as long as it is of the variable's type, and nothing
+        in the hold writes what picks it: whether it is there wherever the call runs. None of anything else."""
         source, original = self.program.source, self.original(call)
         rows = rows_of(source, original) if original is not None else ()
         access = next((access for row, access in rows if row is part), None)
@@ -108,6 +109,8 @@ class _Checker(Struct, frozen=True, eq=False):
             return None
         if row_type(source, source.arrays[access.array]) != load.type:
             self.refuse(f"'{load.name}' has another type than a pointer to '{access.array}'")
+        if not written_variables(self.program.scop, calls(hold.body)).isdisjoint(used_names(part)):
+            self.refuse(f"'{load.name}' is the row that something else picks meanwhile")
         return is_row_there(source, original, body, access)
 
     def read(self, call: Call, reference: object) -> tuple[Statement, Access]:

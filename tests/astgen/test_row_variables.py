@@ -50,6 +50,40 @@ def test_loops_follow_variables(name: str, run_c: RunC) -> None:
     assert ours == run_c(source.decode() + PROGRAM, "-O2", "-ffp-contract=off", "-w", name="theirs")
 
 
+PICKED = """for (i = 0; i < n; i++) { const signed char *row = cost[in[i]]; int s = 0;
+  for (j = 0; j < m; j++) s += row[a[j]] * j;
+  out[i] = s; }"""
+PICKED_PARAMS = "int n, int m, const unsigned char *in, const unsigned char *a, signed char cost[256][64], int *out"
+PICKED_PROGRAM = """
+#include <stdio.h>
+int main(void) {
+  static unsigned char in[99], a[77]; static signed char cost[256][64]; static int out[99];
+  for (int i = 0; i < 99; i++) in[i] = i * 37, a[i % 77] = i * 7 % 64;
+  for (int i = 0; i < 256 * 64; i++) cost[i / 64][i % 64] = i * 31;
+  f(99, 77, in, a, cost, out);
+  unsigned sum = 0;
+  for (int i = 0; i < 99; i++) sum = sum * 33 + out[i];
+  printf("%u\\n", sum);
+  return 0;
+}
+"""
+
+
+def test_rows_that_data_pick_have_variables_where_data_look_up_in_them(run_c: RunC) -> None:
+    source = source_of(PICKED, PICKED_PARAMS)
+    text = without_thresholds(optimize(source, Options()).text.decode())
+    assert "const signed char *cost_row = cost[row_at];" in text
+    assert "cost_row[a[j]]" in text
+    ours = run_c(text + PICKED_PROGRAM, "-O2", "-fopenmp", "-w", name="ours")
+    assert ours == run_c(source.decode() + PICKED_PROGRAM, "-O2", "-w", name="theirs")
+
+
+def test_rows_that_the_loop_picks_anew_have_none() -> None:
+    body = PICKED.replace("s += row", "{ k = in[j] & 7; s += cost[k][a[j]] + row").replace("* j;", "* j; }")
+    text = optimize(source_of(body, PICKED_PARAMS), Options()).text.decode()
+    assert "= cost[k];" not in text
+
+
 def test_types_that_are_no_part_of_pointers_need_none() -> None:
     source = source_of(BODIES["rows"], PARAMS.replace("unsigned char", "short")).replace(b"unsigned char", b"short")
     assert "_row = " not in optimize(source, Options()).text.decode()
