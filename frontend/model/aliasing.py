@@ -269,7 +269,7 @@ def _tested_rows(
         for other in listed
         if names.written.intersection((row, other))
         and (row == other or origins.may_hold(row, other))
-        and not region.promised.issuperset((row, _root(names.symbols[other])))
+        and (moved or not region.promised.issuperset((row, _root(names.symbols[other]))))
         and (characters or not origins.lead_to_own(row, other))
     ]
     if not pairs:
