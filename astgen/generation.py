@@ -50,6 +50,7 @@ from scopt.astgen.passes.narrow_parts import hold_cells_and_parts
 from scopt.astgen.passes.neighbours import with_common_guards, with_lines_kept
 from scopt.astgen.passes.outer_conditions import in_two_forms, with_conditions_outside
 from scopt.astgen.passes.picking import with_picked_choices
+from scopt.astgen.passes.row_variables import with_row_variables
 from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.short_strips import with_short_strips
 from scopt.astgen.passes.skipping import with_skipped_blocks
@@ -316,7 +317,8 @@ def _common_choices(program: Program, setting: Setting) -> Program:
 def _common_reads(program: Program, setting: Setting) -> Program:
     expansions = program.buffered.expansions.items()
     originals = {name: str(relation.get_tuple_name(IN)) for name, relation in expansions}
-    return replace(program, nest=with_common_values(program.source, program.scop, originals, program.nest))
+    nest = with_common_values(program.source, program.scop, originals, program.nest)
+    return replace(program, nest=with_row_variables(program.source, program.scop, originals, nest))
 
 
 def _records_apart(program: Program, setting: Setting) -> Program:

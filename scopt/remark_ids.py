@@ -53,7 +53,7 @@ access.pointer-modified: a pointer is modified in the region
   > use subscripts on a pointer that stays as it is
 access.pointer-to-pointer: rows that may overlap
   The rows of an array of pointers are found at run time, and two of them may be the same. In a marked region
-  they are taken not to overlap, unless they are of characters, stores to which may change pointers, too.
+  they are taken not to overlap; elsewhere that is tested, where what is touched of them has simple bounds.
   > mark the region, or use an array of several dimensions
 access.struct: a member that can't be followed
   Nothing is known of the structure, or the member comes before all subscripts of an array of whole structures.

@@ -34,7 +34,8 @@ def statement_text(
 def load_text(statement: Statement, load: Loaded, printer: ExprPrinter) -> str:
     """The declaration of a variable with what a reference of an instance of a statement reads."""
     generator = StatementGenerator(statement, Call(load.statement, load.args), printer)
-    return f"{load.type} {load.name} = {generator.visit(load.reference)};"
+    space = "" if load.type.endswith("*") else " "
+    return f"{load.type}{space}{load.name} = {generator.visit(load.reference)};"
 
 
 def declaration_text(declaration: ir.Decl) -> str:

@@ -66,6 +66,14 @@ def _without_declarations(scop: Scop, nest: LoopNest, items: list[ir.Node], inne
     raise Unreadable("the declarations of locals are missing")
 
 
+def _declared_type(declared: ir.Node) -> str:
+    """The spelling of a variable's type, which may be a pointer to such."""
+    match declared:
+        case ir.PtrDecl(type=ir.TypeDecl(quals=quals, type=ir.IdentifierType(names=words)), quals=[]):
+            return f"{' '.join((*quals, *words))} *"
+    return type_spelling(declared)
+
+
 def _behind_declarations(wanted: Sequence[ir.Decl], printed: Sequence[ir.Node]) -> list[ir.Node]:
     """Check some declarations, and return what follows them."""
     if len(printed) < len(wanted):
@@ -227,8 +235,8 @@ class _Checker(Struct, frozen=True):
         reader, printed = self.with_choices(hold, reader), printed[len(hold.choices) :]
         for load, node in zip(hold.loads, printed, strict=False):
             match node:
-                case ir.Decl(name=load.name, type=ctype, init=ir.Node() as init, storage=[], quals=[]):
-                    expect(type_spelling(ctype), load.type, f"type of '{load.name}'")
+                case ir.Decl(name=load.name, type=ctype, init=ir.Node() as init, storage=[]):
+                    expect(_declared_type(ctype), load.type, f"type of '{load.name}'")
                     StatementMatch.of(self.scop, Call(load.statement, load.args), reader).match(load.reference, init)
                 case _:
                     raise Unreadable(f"the declaration of '{load.name}' is not there")

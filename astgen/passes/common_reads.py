@@ -9,7 +9,7 @@ a member at all (measured for lights with members: a twentieth of the speed).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import count
 
 from msgspec import Struct
@@ -182,9 +182,9 @@ def reads_of(statement: Statement, arrays: frozenset[str]) -> dict[ir.Node, Acce
     }
 
 
-def is_plain(source: Scop, statement: Statement, reference: ir.Node) -> bool:
-    """Whether a reference is made of an array, members, and subscripts over iterators and parameters."""
-    known = {*statement.iterators, *(p.spelling for p in source.parameters)}
+def is_plain(source: Scop, statement: Statement, reference: ir.Node, variables: Collection[str] = ()) -> bool:
+    """Whether a reference is made of an array, members, and subscripts over iterators, parameters, and variables."""
+    known = {*statement.iterators, *(p.spelling for p in source.parameters), *variables}
     node = reference
     while isinstance(node, ir.ArrayRef | ir.StructRef):
         inside = walk(node.subscript) if isinstance(node, ir.ArrayRef) else ()

@@ -90,10 +90,12 @@ class RegionReach(Struct, frozen=True, eq=False):
         others: Sequence[Stretch],
         written: Collection[str],
         unknown: Sequence[str] = (),
+        *,
+        pointers: bool = False,
     ) -> MemoryTest | None:
         """As `scopt.frontend.model.aliasing.Reach` has it."""
         code = Code(self.names.tu.long_type, self.names.tu.reserved)
-        if len(rows) + len(others) + len(unknown) > MAX_LISTS:
+        if len(rows) * (1 + pointers) + len(others) + len(unknown) > MAX_LISTS:
             return None
         wanted = {name: self.base(name) for name in unknown}
         found, made = self.touched(code, wanted.values(), self.arrays.keys()) if wanted else ({}, {})
@@ -101,6 +103,7 @@ class RegionReach(Struct, frozen=True, eq=False):
             return None  # values of index arrays are for fewer pairs
         try:
             lists = [_rows(code, one, one.array.spelling in written) for one in rows]
+            lists += [_pointers(one) for one in lists if pointers]
             for one in others:
                 touched = _touched(code, one)
                 cells = (touched.first, touched.last)
@@ -163,6 +166,12 @@ def _rows(code: Code, one: RowStretch, written: bool) -> RowList:
     cells = _extreme(code, low, greatest=False), _extreme(code, high, greatest=True)
     name = one.array.spelling
     return RowList(name, name, f"sizeof(**{name})", (first, last), cells, written)
+
+
+def _pointers(rows: RowList) -> RowList:
+    """The memory that the pointers to rows are in."""
+    assert rows.rows is not None
+    return RowList(rows.name, rows.base, f"sizeof(*{rows.base})", None, rows.rows, written=False)
 
 
 def _extreme(code: Code, operands: Sequence[Operand], *, greatest: bool) -> Operand:

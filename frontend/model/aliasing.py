@@ -58,9 +58,11 @@ class Reach(Protocol):
         others: Sequence[Stretch],
         written: Collection[str],
         unknown: Sequence[str] = (),
+        *,
+        pointers: bool = False,
     ) -> MemoryTest | None:
         """The test that no rows that are written overlap with others, or with stretches; None if that takes too much.
-        written: names. unknown: names whose stretches are asked for, too."""
+        written: names. unknown: names whose stretches are asked for, too. pointers: nor with the pointers to rows."""
 
 
 class Names(Struct, frozen=True, eq=False):
@@ -142,8 +144,10 @@ def check_aliasing(region: Region, names: Names, *, assume_apart: bool = False) 
                 ),
             )
         )
-    tested = _tested_rows(region, names, rows, listed, origins)
+    moved = {_root(names.symbols[pointer]) for written, pointer in hidden if written in rows}
+    tested = _tested_rows(region, names, rows, listed, origins, moved)
     apart = [pair for pair in doubtful if not any(is_rows(names.symbols[name]) for name in pair)]
+    hidden = [(written, pointer) for written, pointer in hidden if written not in rows]
     if not apart and not hidden:
         return tested
     found = _tested(region, names, apart, hidden)
@@ -244,16 +248,29 @@ def _test_of_all(names: Names, doubtful: Sequence[tuple[str, str]]) -> MemoryTes
 
 
 def _tested_rows(
-    region: Region, names: Names, rows: Sequence[str], listed: Sequence[str], origins: Origins
+    region: Region,
+    names: Names,
+    rows: Sequence[str],
+    listed: Sequence[str],
+    origins: Origins,
+    moved: Collection[str],
 ) -> Aliasing:
-    """A test that tells rows apart, from each other and from all that might be a part of them."""
+    """A test that tells rows apart, from each other and from all that might be a part of them; characters that the
+    region writes may be a part of the pointers to rows, too. moved: variables that are pointers, which rows of
+    characters might hold."""
+    characters = any(
+        names.arrays[one].type.bits == CHARACTER and any(row == one or origins.may_hold(row, one) for row in rows)
+        for one in names.written
+        if one in names.arrays
+    )
     pairs = [
         (row, other)
         for row in rows
         for other in listed
         if names.written.intersection((row, other))
         and (row == other or origins.may_hold(row, other))
-        and not origins.lead_to_own(row, other)
+        and (moved or not region.promised.issuperset((row, _root(names.symbols[other]))))
+        and (characters or not origins.lead_to_own(row, other))
     ]
     if not pairs:
         return Aliasing()
@@ -273,13 +290,13 @@ def _tested_rows(
         holds = found.holds
     others = dict.fromkeys(other for _, other in pairs if other not in rows)
     known = {name: _stretch(names, name) for name in others}
-    characters = any(names.arrays[name].type.bits == CHARACTER for name in names.written if name in names.arrays)
     test = None
-    if not characters and None not in known.values() and names.reach is not None:
-        test = names.reach.rows(stretches, [one for one in known.values() if one is not None], names.written)
+    if None not in known.values() and names.reach is not None:
+        bounds = [one for one in known.values() if one is not None]
+        bounds += [scalar_stretch(root, root) for root in sorted(moved)]
+        test = names.reach.rows(stretches, bounds, names.written, pointers=characters)
     if test is None or holds.is_empty():
-        what = "characters that the region writes may be pointers" if characters else "there is no simple test of that"
-        message = f"the rows of '{names_of_rows[0]}' may overlap: {what}"
+        message = f"the rows of '{names_of_rows[0]}' may overlap: there is no simple test of that"
         raise Refusal("access.pointer-to-pointer", message, region.location, hint)
     message = f"the program tests where the region begins that rows don't overlap: {_quoted([*names_of_rows, *others])}"
     return Aliasing((Remark("analysis", "assume.apart", message, region.location),), (), (test,), holds)

@@ -6,7 +6,7 @@ What is read where the pointer is set may be written before it is used; a variab
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
@@ -41,8 +41,7 @@ def with_picked_rows(
     def visit(node: Any) -> Any:
         if not isinstance(node, ir.Compound):
             return node
-        items = node.block_items or ()
-        made = [one for k, item in enumerate(items) for one in maker.statement(item, items[k + 1 :])]
+        made = [one for item in node.block_items or () for one in maker.statement(item)]
         return node if len(made) == len(node.block_items or ()) else changed(node, block_items=made)
 
     return tuple(rebuilt(item, visit) for item in items), maker.made
@@ -58,30 +57,23 @@ class _Maker(Struct, frozen=True, eq=False):
     functions: Mapping[str, CType]
     made: dict[str, Symbol] = field(default_factory=dict)
 
-    def statement(self, node: Any, later: Sequence[Any]) -> list[Any]:
-        """What stands in the place of a statement. later: those behind it, in the same block."""
+    def statement(self, node: Any) -> list[Any]:
+        """What stands in the place of a statement."""
         match node:
-            case ir.Decl(name=str(name), init=value) if (
-                value is not None and not node.storage and self.leads(name, later)
-            ):
+            case ir.Decl(name=str(name), init=value) if value is not None and not node.storage and self.leads(name):
                 before, init = self.picked(name, value)
                 return [*before, changed(node, init=init)] if before else [node]
-            case ir.Assignment(op="=", lvalue=ir.ID(name=name), rvalue=value) if self.leads(name, later):
+            case ir.Assignment(op="=", lvalue=ir.ID(name=name), rvalue=value) if self.leads(name):
                 before, rvalue = self.picked(name, value)
                 return [*before, changed(node, rvalue=rvalue)] if before else [node]
         return [node]
 
-    def leads(self, name: str, later: Sequence[Any]) -> bool:
-        """Whether a name is that of a local pointer to numbers or structures. Not if data pick cells of the row, too:
-        gcc gathers nothing where the row is another one in each lane."""
+    def leads(self, name: str) -> bool:
+        """Whether a name is that of a local pointer to numbers or structures."""
         symbol = self.symbols.get(name)
         if symbol is None or not symbol.pointer or symbol.pointer_depth != 1 or len(symbol.dims) != 1:
             return False
-        return symbol.kind == "local" and not any(
-            isinstance(one.name, ir.ID) and one.name.name == name and any(_cells(one.subscript))
-            for one in walk(*later)
-            if isinstance(one, ir.ArrayRef)
-        )
+        return symbol.kind == "local"
 
     def picked(self, name: str, value: Any) -> tuple[list[Any], Any]:
         """Statements that set variables to what is read in the subscripts of a pointer's value, and the value."""

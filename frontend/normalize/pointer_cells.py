@@ -18,6 +18,7 @@ from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Shape, Symbol, describe
 from scopt.ir.effects import effects, targets
 from scopt.ir.printing import CPrinter
+from scopt.ir.walks import walk
 
 
 def hoist_pointers(around: MemberHoister) -> tuple[Hoisted, ...]:
@@ -32,6 +33,7 @@ def hoist_pointers(around: MemberHoister) -> tuple[Hoisted, ...]:
         if isinstance(base := reference_of(use.node).base, ir.ID):
             through.setdefault(base.name, []).append(use)
     kept = {name: _is_kept(around, name) for name in {name for name, _ in found}}
+    kept |= {name: False for name in kept if _has_rows(around, name)}
     named = (_named(around, name, uses, through[name]) for (name, _), uses in found.items() if kept[name])
     around.found.extend(one for one in named if one is not None)
     return tuple(around.found)
@@ -61,8 +63,6 @@ def _element(around: MemberHoister, base: str) -> Typed | None:
     typed = whole.element() if whole is not None else None
     if whole is None or typed is None or not typed.pointer:
         return None
-    if whole.pointer and whole.layers[0].dim is None and len(whole.layers) == _ROWS:
-        return None  # as many rows as there may be (``double **a``) have tests of their own
     own = set(whole.layers[0].quals) | set(typed.layers[0].quals)
     plain = typed.type.integer or typed.type.floating
     if not plain or typed.type.volatile or typed.type.atomic or symbol.thread_local or own & {"volatile", "_Atomic"}:
@@ -72,6 +72,20 @@ def _element(around: MemberHoister, base: str) -> Typed | None:
 
 # Steps of a pointer to rows: to one of them, and to its cells.
 _ROWS = 2
+
+
+def _has_rows(around: MemberHoister, base: str) -> bool:
+    """Whether an array holds as many rows as there may be (``double **a``), which have tests of their own; not if all
+    that is used of it are rows at constant places, as the planes of an image."""
+    whole = around.typed.get(base) or around.types.of(ir.ID(base))
+    if whole is None or not whole.pointer or whole.layers[0].dim is not None or len(whole.layers) != _ROWS:
+        return False
+    rows = (node for node in walk(*around.items) if isinstance(node, ir.ArrayRef) and _is_named(node.name, base))
+    return any(constant_value(row.subscript, around.symbols) is None for row in rows)
+
+
+def _is_named(node: Any, name: str) -> bool:
+    return isinstance(node, ir.ID) and node.name == name
 
 
 def _is_kept(around: MemberHoister, base: str) -> bool:

@@ -16,6 +16,7 @@ from scopt.frontend.region.parse import parse
 from scopt.frontend.region.placement import with_directives
 from scopt.frontend.region.regions import region_of, runs_between, runs_in
 from scopt.frontend.region.surroundings import beside_one_thread, with_surroundings
+from scopt.frontend.syntax.kept_rows import keeps_rows
 from scopt.frontend.syntax.symbols import Symbol, scope_at
 from scopt.frontend.syntax.unit import Region, TranslationUnit
 from scopt.ir.effects import effects
@@ -56,7 +57,12 @@ def _promised(tu: TranslationUnit, region: Region) -> frozenset[str]:
         return region.promised
     done, symbols = effects(*region.items), scope_at(tu, region)
     kept = symbols.keys() - done.changed
-    return frozenset(name for name in kept if not symbols[name].pointer or _keeps(symbols[name]))
+    moving = {
+        name
+        for name in kept
+        if symbols[name].pointer_depth > 1 and not keeps_rows(tu, region.items, symbols, symbols[name])
+    }
+    return frozenset(name for name in kept - moving if not symbols[name].pointer or _keeps(symbols[name]))
 
 
 def _keeps(pointer: Symbol) -> bool:

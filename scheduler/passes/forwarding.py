@@ -270,7 +270,18 @@ def _makes_lanes(after: Scop, web: _Web) -> bool:
     them that walks through memory well."""
     sums = _sums(after, web)
     long = [s for s in sums if not _is_short(s, web.depth)]
-    return web.array.type.floating and bool(long) and any(_walk_well(sums, k) for k in range(web.depth))
+    walking = [*sums, *_feeding(after, sums)]
+    return web.array.type.floating and bool(long) and any(_walk_well(walking, k) for k in range(web.depth))
+
+
+def _feeding(scop: Scop, sums: Sequence[Statement]) -> Iterator[Statement]:
+    """The statements in the same loops that set scalars which sums add: ``t = a[k] - b[j][k]; s += t * t;``."""
+    loops = {one.iterators for one in sums}
+    read = {access.array for one in sums for access in one.accesses if access.kind == "read"}
+    scalars = {name for name in read if scop.arrays[name].private and not scop.arrays[name].rank}
+    for one in scop.statements:
+        if one.iterators in loops and any(access.is_write and access.array in scalars for access in one.accesses):
+            yield one
 
 
 def _sums(after: Scop, web: _Web) -> list[Statement]:

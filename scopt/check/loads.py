@@ -12,12 +12,14 @@ from scopt import ir
 from scopt.astgen.generation import Program
 from scopt.astgen.passes.common_reads import is_plain, read_only, reads_of, surely_there
 from scopt.astgen.passes.common_values import value_type
+from scopt.astgen.passes.row_variables import is_row_there, row_type, rows_of, written_variables
 from scopt.check.reading import together
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import Block, Call, For, Hold, Loaded
+from scopt.ir.nest_walks import calls
 from scopt.ir.scop import Access, Statement
 from scopt.ir.tree_node import Node
-from scopt.ir.walks import walk
+from scopt.ir.walks import used_names, walk
 from scopt.poly.body_rewriting import always_evaluated
 from scopt.poly.isl_utils import IN, SET
 from scopt.poly.nest_sets import Context, NestSpace, free
@@ -53,6 +55,9 @@ class _Checker(Struct, frozen=True, eq=False):
             for reference in references:
                 if self.is_value(call, reference, load):
                     there = there.union(inner.domain)
+                    continue
+                if (row := self.row(call, reference, load, hold)) is not None:
+                    there = there.union(inner.domain) if row else there
                     continue
                 original, access = self.read(call, reference)
                 if source.arrays[access.array].type.spelling != load.type:
@@ -92,6 +97,21 @@ class _Checker(Struct, frozen=True, eq=False):
         if value_type(self.program.source, original, body, part) != load.type:
             self.refuse(f"{call.statement} has a variable in place of a value that may change")
         return True
+
+    def row(self, call: Call, part: Node, load: Loaded, hold: Hold) -> bool | None:
+        """Of a row, or a pointer to one, which no region writes, as long as it is of the variable's type, and nothing
+        in the hold writes what picks it: whether it is there wherever the call runs. None of anything else."""
+        source, original = self.program.source, self.original(call)
+        rows = rows_of(source, original) if original is not None else ()
+        access = next((access for row, access in rows if row is part), None)
+        body = self.program.scop.statement(call.statement).body
+        if original is None or access is None or not any(node is part for node in walk(body)):
+            return None
+        if row_type(source, source.arrays[access.array]) != load.type:
+            self.refuse(f"'{load.name}' has another type than a pointer to '{access.array}'")
+        if not written_variables(self.program.scop, calls(hold.body)).isdisjoint(used_names(part)):
+            self.refuse(f"'{load.name}' is the row that something else picks meanwhile")
+        return is_row_there(source, original, body, access)
 
     def read(self, call: Call, reference: object) -> tuple[Statement, Access]:
         """The statement of the SCoP that a call stands for, and the access that a reference of it is."""

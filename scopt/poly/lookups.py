@@ -42,11 +42,18 @@ def _lookups(scop: Scop, statement: Statement) -> Iterator[Access]:
 def _lies_along(scop: Scop, statement: Statement, access: Access) -> bool:
     """Whether no cell says where a reference goes, and iterations of a loop go from cell to cell: flat rows that a
     choice leads to, ``a[(y < 0 ? 0 : y) * stride + x]``."""
-    if access.node is None or any(isinstance(one, ir.ArrayRef) for one in walk(*access.node.parts)):
+    if any(isinstance(one, ir.ArrayRef) for one in walk(*_subscripts(access.node))):
         return False
     count = len(statement.iterators)
     moves = (data_moves(scop, statement, access, tuple(whole(int(k == m)) for k in range(count))) for m in range(count))
     return any(one is not None and one[-1] == 1 and not any(one[:-1]) for one in moves)
+
+
+def _subscripts(node: ir.Node | None) -> Iterator[ir.Node]:
+    """Of a reference to an array; rows that have names, or pointers of their own, are the same reference's."""
+    while isinstance(node, ir.ArrayRef):
+        yield node.subscript
+        node = node.name
 
 
 def _below_branches(node: ir.Node, depth: int) -> Iterator[ir.ArrayRef]:

@@ -50,6 +50,16 @@ def test_arrays_without_an_end_are_read_where_the_region_does() -> None:
         scop_of("int n", "for (int i = 0; i < n; i++) { u[0][i] = 1; if (u[1][i] > 3) more[1][i] = 2; }")
 
 
+@pytest.mark.parametrize("parameter", ["unsigned char *plane[3]", "unsigned char **plane"])
+def test_planes_at_constant_places_are_arrays_of_their_own(parameter: str) -> None:
+    body = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) y[i * m + j] = plane[0][i * m + j] + plane[2][j];"
+    scop = scop_of(f"int n, int m, unsigned char *y, {parameter}", body)
+    assert scop.prologue[0] == "__typeof__(plane[0]) plane_0 = 0 < n && 0 < m ? plane[0] : 0;"
+    assert not scop.arrays["plane_2"].rows
+    body = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) y[i * m + j] = plane[0][j] + plane[i][j];"
+    assert scop_of(f"int n, int m, unsigned char *y, {parameter}", body).arrays["plane"].rows
+
+
 def test_rows_of_rows_keep_their_test() -> None:
     scop = scop_of("int n, state s", "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) s.w[3][i][j] = 0.5 * j;")
     assert scop.arrays["s_w_3"].rows

@@ -256,3 +256,22 @@ ROWS = marked(
   best[0] = peak;""",
     ((1, 1), (5, 9), (97, 141)),
 )
+
+# Rows that data pick, and look up in.
+PICKED = marked(
+    "picked",
+    (
+        Operand("q", "n", type="int", value="i * 7 % 13"),
+        Operand("a", "m", type="unsigned char", value="i * 11 % 40"),
+        Operand("cost", "13", "40", type="signed char", value="i * 31 % 100"),
+        Operand("o", "n", type="int", value="0"),
+    ),
+    """
+  for (int i = 0; i < n; i++) {
+    int row = q[i], s = 0;
+    for (int j = 0; j < m; j++)
+      s += cost[row][a[j]] * (j + 1);
+    o[i] = s;
+  }""",
+    ((1, 1), (9, 3), (50, 300)),
+)

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from tests.mutate.contractions import CHOLESKY, FOLDING, GEMM, MAXPLUS, SYMM, SYRK, TRMM
 from tests.mutate.guarded import GUARDED, SHIFTED, SMOOTHED
-from tests.mutate.nested import ADI, CANDIDATES, FILTER, HEAT, JACOBI, LAYERS, LINE, PANELS, ROWS, SEIDEL, SWEEP, WORK
+from tests.mutate.nested import (
+    ADI,
+    CANDIDATES,
+    FILTER,
+    HEAT,
+    JACOBI,
+    LAYERS,
+    LINE,
+    PANELS,
+    PICKED,
+    ROWS,
+    SEIDEL,
+    SWEEP,
+    WORK,
+)
 from tests.mutate.plain import (
     AGAIN,
     ALIGNED,
@@ -89,6 +103,7 @@ SOURCES = (
     ENDING,
     DIVIDED,
     FETCHED,
+    PICKED,
     WINDOWS,
     GUARDED,
     SMOOTHED,

@@ -51,6 +51,7 @@ SAMPLE = tuple(
         "ending",
         "divided",
         "fetched",
+        "picked",
     )
 )
 BY_NAME = {one.name: one for one in SOURCES}

@@ -109,6 +109,9 @@ SIDE_BY_SIDE = """for (i = 0; i < n; i++) { s = 0;
   f[i] = s; }"""
 
 
+FROM_ROW_TO_ROW = "{ double t = x[k] - A[i][k]; s += w[k] / (1 + t * t); }"
+
+
 def test_sums_that_run_side_by_side() -> None:
     scop = scop_of(SIDE_BY_SIDE, ROWS)
     made = forward(scop, dependences(scop))
@@ -129,6 +132,7 @@ def test_one_cell_stands_for_one_of_two_sums() -> None:
     "body",
     [
         SIDE_BY_SIDE.replace("x[k]", "A[i][k]"),  # from row to row
+        SIDE_BY_SIDE.replace("s += w[k] / (1 + (x[i] - x[k]) * (x[i] - x[k]));", FROM_ROW_TO_ROW),
         SIDE_BY_SIDE.replace("f[i]", "f[2 * i]"),  # the cells aren't neighbours
         SIDE_BY_SIDE.replace("k < n", "k < 5"),  # few enough for straight code
     ],
