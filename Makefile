@@ -16,7 +16,7 @@ export CC
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint typecheck bench fuzz mutate clean
+.PHONY: help demo test lint typecheck bench fuzz mutate seldom clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ fuzz: $(READY) ## compare random programs with and without scopt (N=5000: how ma
 
 mutate: $(READY) ## plant faults in every step, and see that the proof refuses them (MUTANTS=900: how many; SEED=1: which)
 	$(BIN)/python -m tests.mutate.run --count $(MUTANTS) --seed $(SEED) --workers $(WORKERS)
+
+seldom: $(READY) ## find out anew which cases of tests everyday's runs leave out (an hour; ARGS=tests/check: of some tests)
+	$(BIN)/python -m tests.seldom.run $(ARGS)
 
 clean: ## remove everything that was made here
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

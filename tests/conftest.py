@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from scopt.scheduler.passes import band_passes
+from tests.seldom.listed import seldom
 
 # How long an example takes says nothing but how busy the machine is.
 settings.register_profile("scopt", deadline=None)
@@ -59,6 +60,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write what comes out as the new expected files; read the diff before committing",
     )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out cases through which no way goes that isn't another one's, unless they are asked for by name."""
+    named = any("::" in str(one) for one in config.args) or config.option.keyword
+    if EVERYTHING or named or os.environ.get("SCOPT_TEST_SELDOM"):
+        return
+    cases = seldom()
+    left = [item for item in items if item.nodeid in cases]
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if item.nodeid not in cases]
 
 
 def pytest_collection_finish() -> None:

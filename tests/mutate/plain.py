@@ -418,6 +418,22 @@ LANES = marked(
     ((1, 1), (9, 3), (17, 40), (70, 41)),
 )
 
+# Sums of squares along columns, as lanes.
+DEVIATIONS = marked(
+    "deviations",
+    (Operand("A", "m", "n + 1"), Operand("x", "m"), Operand("y", "n + 1")),
+    """
+  for (int i = 0; i < n; i++) {
+    double s = y[i];
+    for (int j = 0; j < m; j++) {
+      double d = A[j][i] - x[j];
+      s += d * d;
+    }
+    y[i] = s;
+  }""",
+    ((1, 1), (9, 3), (70, 41)),
+)
+
 WINDOWS = marked(
     "windows",
     (

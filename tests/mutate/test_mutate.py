@@ -46,6 +46,7 @@ SAMPLE = tuple(
         "correlation",
         "distances",
         "lanes",
+        "deviations",
         "windows",
         "narrow",
         "ending",

@@ -133,7 +133,7 @@ def test_threads_have_arrays_of_their_own_where_data_say_what_is_read() -> None:
     made = text(ROWS)
     head = r"#pragma omp parallel for.*\n *for \(long i = 0; i < n; i\+\+\) \{\n"
     assert re.search(rf"{head} *unsigned char c_own\[3\]\[600\];", made)
-    assert "y[i][j] = c_own[at][j];" in made
+    assert "y[i][j] = c_own_row[j];" in made
     assert "c[c_0][c_1] = c_own[c_0][c_1];" in made
     assert "m <= 600" in made
 
