@@ -2,8 +2,8 @@
 
 ``python -m tests.seldom.run`` runs all tests, in one process, notes which arcs (lines that follow each other) each case
 goes through and how long it takes, and leaves out the most expensive ones first, as long as others go through all of
-their arcs. Kept whatever they go through: cases that take next to no time, and those that start scopt, or Python, as a
-program, which is not looked into.
+their arcs. Kept whatever they go through: the last case of a test, cases that take next to no time, and those that
+start scopt, or Python, as a program, which is not looked into.
 """
 
 from __future__ import annotations
@@ -72,12 +72,17 @@ def arcs_of(data: coverage.CoverageData, root: Path) -> Mapping[str, set[Arc]]:
 def left_out(arcs: Mapping[str, set[Arc]], seconds: Mapping[str, float], kept: set[str]) -> list[str]:
     """The cases that can be left out, the most expensive ones first."""
     times = Counter(arc for case in arcs.values() for arc in case)
+    alike = Counter(case.partition("[")[0] for case in seconds)
     found = []
     for case in sorted(arcs, key=lambda one: -seconds.get(one, 0)):
         others = OTHERS_FOR_FAULTS if case.startswith(FAULTS) else OTHERS
-        if seconds.get(case, 0) < WORTH or case in kept or any(times[arc] <= others for arc in arcs[case]):
+        test = case.partition("[")[0]
+        if seconds.get(case, 0) < WORTH or case in kept or alike[test] < 2:
+            continue
+        if any(times[arc] <= others for arc in arcs[case]):
             continue
         times.subtract(arcs[case])
+        alike[test] -= 1
         found.append(case)
     return found
 
