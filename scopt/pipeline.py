@@ -259,7 +259,9 @@ def _in_parts_of(
         again, found = parts_of(whole, tu, options)
     except InputError:
         return done, ()
-    refused = [item for item in refused if not any(is_whole(one, item.region) for one in found.regions)]
+    refused = [
+        item for item in refused if not (is_idle(item) and any(is_whole(one, item.region) for one in found.regions))
+    ]
     others = [item.region for item in done.values() if item not in refused]
     regions = [one for one in found.regions if not any(one.lies_in(region) for region in others)]
     parts = {number: Placed(again, region) for number, region in enumerate(regions, len(done))}

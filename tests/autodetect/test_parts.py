@@ -66,6 +66,19 @@ def test_what_pointers_lead_to_inside_is_tested(run_c: RunC) -> None:
     assert run_c(loose + MAIN, "-fopenmp", name="emitted") == run_c(source + MAIN, name="original")
 
 
+def test_all_loops_are_taken_where_something_beside_them_keeps_the_whole_from_it(run_c: RunC) -> None:
+    loops = SWAPPED.partition("double *tmp")[0].partition("#pragma scop")[2].replace("steps; t++) {", "steps; t++)")
+    body = f"double row[n];\nfor (int i = 0; i < n; i++) row[i] = b[i];\n{loops}for (int i = 0; i < n; i++) a[i] += row[i];"
+    source = f"void heat(int n, int steps, double *a, double *b) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+    result = optimize(source.encode(), Options(), file="in.c")
+    whole, *parts = result.regions
+    assert (whole.marked, whole.transformed) == (True, False)
+    assert any(part.transformed for part in parts)
+    assert "decl.variable-length" in {remark.id for remark in result.remarks}
+    text = result.text.decode()
+    assert run_c(text + MAIN, "-fopenmp", name="emitted") == run_c(source + MAIN, name="original")
+
+
 def test_what_is_asked_for_a_region_is_for_all_of_it() -> None:
     source = (SWAPPED % "b = tmp;").replace("#pragma scop", "#pragma scopt tile(8)\n#pragma scop", 1)
     result = optimize(source.encode(), Options(), file="in.c")
