@@ -68,7 +68,8 @@ def test_what_pointers_lead_to_inside_is_tested(run_c: RunC) -> None:
 
 def test_all_loops_are_taken_where_something_beside_them_keeps_the_whole_from_it(run_c: RunC) -> None:
     loops = SWAPPED.partition("double *tmp")[0].partition("#pragma scop")[2].replace("steps; t++) {", "steps; t++)")
-    body = f"double row[n];\nfor (int i = 0; i < n; i++) row[i] = b[i];\n{loops}for (int i = 0; i < n; i++) a[i] += row[i];"
+    before = "double row[n];\nfor (int i = 0; i < n; i++) row[i] = b[i];\n"
+    body = f"{before}{loops}for (int i = 0; i < n; i++) a[i] += row[i];"
     source = f"void heat(int n, int steps, double *a, double *b) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
     result = optimize(source.encode(), Options(), file="in.c")
     whole, *parts = result.regions
