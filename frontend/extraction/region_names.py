@@ -229,7 +229,7 @@ def _begun(
     tu: TranslationUnit, region: Region
 ) -> tuple[TranslationUnit, Mapping[str, Symbol], ExchangedPointers, bool]:
     """What names mean around a region, with new ones, and what `_normal` says of it, and of what it calls."""
-    region = replace(region, items=without_switches(with_plain_checks(region.items)))
+    region = replace(region, items=without_switches(with_plain_checks(region.items, tu.defined_functions)))
     called = with_called_bodies(tu, region, outer := scope_at(tu, region))
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)

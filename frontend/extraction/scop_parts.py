@@ -163,11 +163,7 @@ class ScopParts(Struct, frozen=True, eq=False):
         flat = ", ".join(f"'{name}'" for name in sorted(self.arrays.shapes))
         for id, values, what in (
             ("assume.rows", self.known, f"the rows of {flat} don't overlap"),
-            (
-                "assume.values",
-                self.affine.assumed.values,
-                exact,
-            ),
+            ("assume.values", self.affine.assumed.values, exact),
         ):
             tested = values.gist(typed).coalesce()
             if not tested.plain_is_universe():

@@ -7,7 +7,7 @@ the region begins that each iteration would, and does what the source says other
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Any
 
@@ -24,25 +24,26 @@ _ENDING = frozenset(
 _PARTS = {ir.For: ("stmt",), ir.While: ("stmt",), ir.DoWhile: ("stmt",), ir.If: ("iftrue", "iffalse")}
 
 
-def with_plain_checks(items: Iterable[Any]) -> tuple[Any, ...]:
+def with_plain_checks(items: Iterable[Any], own: Collection[str]) -> tuple[Any, ...]:
     """Statements with an `if` for each choice between nothing and a call, as assertions are, and nothing but the call
-    below conditions of calls of the library that end the program: what they would say before is never printed here."""
-    items = tuple(items)
-    if not any(isinstance(node, ir.FuncCall) and _is_ending(node) for node in walk(*items)):
+    below conditions of calls of the library that end the program: what they would say before is never printed here.
+    own: functions of the file, of which a name says nothing."""
+    items, ending = tuple(items), _ENDING.difference(own)
+    if not any(isinstance(node, ir.FuncCall) and _is_one(node, ending) for node in walk(*items)):
         return items
 
     def change(node: Any) -> Any:
         if isinstance(node, ir.Compound):
-            made = [_statement(one) for one in node.block_items or ()]
+            made = [_statement(one, ending) for one in node.block_items or ()]
             return node if same_items(made, node.block_items or ()) else changed(node, block_items=made)
-        parts = {name: _statement(getattr(node, name)) for name in _PARTS.get(type(node), ())}
+        parts = {name: _statement(getattr(node, name), ending) for name in _PARTS.get(type(node), ())}
         same = all(getattr(node, name) is made for name, made in parts.items())
         return node if same else changed(node, **parts)
 
-    return tuple(_statement(rebuilt(item, change)) for item in items)
+    return tuple(_statement(rebuilt(item, change), ending) for item in items)
 
 
-def _statement(node: Any) -> Any:
+def _statement(node: Any, ending: Collection[str]) -> Any:
     inner = node
     while True:
         match inner:
@@ -50,10 +51,10 @@ def _statement(node: Any) -> Any:
                 inner = last
             case ir.Cast() if _is_void(inner):
                 inner = inner.expr
-            case ir.TernaryOp() if (call := _call(inner)) is not None and _is_ending(call):
+            case ir.TernaryOp() if (call := _call(inner)) is not None and _is_one(call, ending):
                 cond = inner.cond if call is inner.iftrue else ir.UnaryOp("!", inner.cond, inner.coord)
                 return ir.If(cond, changed(call, args=None), None, node.coord)
-            case ir.If() if (call := _last(inner.iftrue)) is not None and _is_ending(call):
+            case ir.If() if (call := _last(inner.iftrue)) is not None and _is_one(call, ending):
                 return changed(inner, iftrue=changed(call, args=None))
             case _:
                 return node
@@ -68,8 +69,8 @@ def _last(statement: Any) -> Any | None:
     return items[-1] if isinstance(items[-1], ir.FuncCall) and isinstance(items[-1].name, ir.ID) else None
 
 
-def _is_ending(call: ir.FuncCall) -> bool:
-    return isinstance(call.name, ir.ID) and call.name.name in _ENDING
+def _is_one(call: ir.FuncCall, functions: Collection[str]) -> bool:
+    return isinstance(call.name, ir.ID) and call.name.name in functions
 
 
 def _call(choice: ir.TernaryOp) -> Any | None:

@@ -36,7 +36,7 @@ def _fit_function(tu: TranslationUnit, name: str) -> ir.FuncDef | None:
         return None
     if any(True for _ in tu.openmp.below((function.body,))) or any(one.function is function for one in tu.regions):
         return None
-    function = written_out(function, tu.reserved)
+    function = written_out(tu, function)
     return function if has_body_of_statements(function, tu.replaceable) else None
 
 
@@ -48,14 +48,14 @@ def _may_have_structures(function: ir.FuncDef) -> bool:
     )
 
 
-def written_out(function: ir.FuncDef, reserved: Collection[str]) -> ir.FuncDef:
+def written_out(tu: TranslationUnit, function: ir.FuncDef) -> ir.FuncDef:
     """A function without compound literals and plain switches, with tables of constants that are static."""
 
     def change(node: Any) -> Any:
         return changed(node, storage=["static"]) if isinstance(node, ir.Decl) and is_table(node) else node
 
-    items = with_plain_checks(without_compound_literals(function.body.block_items or (), reserved))
-    items = without_switches(items)
+    items = without_compound_literals(function.body.block_items or (), tu.reserved)
+    items = without_switches(with_plain_checks(items, tu.defined_functions))
     return changed(function, body=changed(function.body, block_items=[rebuilt(item, change) for item in items]))
 
 

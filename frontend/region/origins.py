@@ -169,7 +169,7 @@ def _places_below(tu: TranslationUnit) -> _Places:
 def _may_stand_in(tu: TranslationUnit, function: ir.FuncDef) -> bool:
     """Whether a function's body may take the place of a call."""
     one_statement = [type(item) for item in function.body.block_items or ()] in ([ir.Return], [ir.Assignment])
-    return one_statement or has_body_of_statements(written_out(function, tu.reserved), tu.replaceable)
+    return one_statement or has_body_of_statements(written_out(tu, function), tu.replaceable)
 
 
 def _declaration(tu: TranslationUnit, place: _Place) -> frozenset[str]:

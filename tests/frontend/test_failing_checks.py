@@ -153,3 +153,19 @@ int main(void) {
     for number, call in enumerate(calls):
         emitted, original = (text.replace("CALL", call) for text in (made, source))
         assert run_c(emitted, name=f"emitted{number}") == run_c(original, name=f"original{number}")
+
+
+def test_functions_of_the_file_end_what_their_bodies_end(run_c: RunC) -> None:
+    source = """#include <stdio.h>
+static int count, x[300], y[300];
+static void err(int k) { count += k; }
+void f(int n) {
+  for (int i = 0; i < n; i++) {
+    x[i] = i;
+    if (i > 3) { y[i] = 3; err(i); }
+  }
+}
+int main(void) { f(300); for (int i = 0; i < 300; i++) count = count * 31 + y[i] + x[i]; printf("%d\\n", count); }
+"""
+    text = optimize(source.encode(), Options(autodetect=True, eager=True), file="in.c").text.decode()
+    assert run_c(text, "-fwrapv", name="emitted") == run_c(source, "-fwrapv", name="original")
