@@ -11,7 +11,7 @@ q[i]``: numbers that are stored in blocks), the inner loop is that one, in which
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from math import inf, lcm
 from typing import Any
 
@@ -237,18 +237,42 @@ def _stores_records(body: Any, loop: _Loop, count: int) -> bool:
     if count > _REMAINDERS or any((one := _division(node, loop)) and one.remainder for node in walk(body)):
         return False
     stored: dict[str, set[str]] = {}
+    pointers = dict(_own_pointers(body))
     for node in walk(body):
         cell = node.lvalue if isinstance(node, ir.Assignment) else None
-        if isinstance(cell, ir.ArrayRef) and _is_in_record(cell, loop):
-            stored.setdefault(next(iter(used_names(cell.name))), set()).add(CPrinter().visit(cell))
+        if (name := _record_of(cell, loop, pointers)) is not None:
+            stored.setdefault(name, set()).add(CPrinter().visit(cell))
     return any(len(cells) & (len(cells) - 1) for cells in stored.values())
 
 
-def _is_in_record(reference: ir.ArrayRef, loop: _Loop) -> bool:
-    """Whether the next iteration's cell isn't the next one."""
-    if loop.name not in used_names(reference.subscript):
-        return loop.name in used_names(reference.name)
-    products = (node for node in walk(reference.subscript) if isinstance(node, ir.BinaryOp) and node.op == "*")
+def _own_pointers(body: Any) -> Iterator[tuple[str, Any]]:
+    """The pointers that a body declares, and what they are at first."""
+    for node in walk(body):
+        if isinstance(node, ir.Decl) and isinstance(node.type, ir.PtrDecl) and node.init is not None:
+            yield node.name, node.init
+
+
+def _record_of(cell: Any, loop: _Loop, pointers: Mapping[str, Any]) -> str | None:
+    """The array, or pointer, whose cell or member is stored, if the next iteration's one isn't the next cell."""
+    match cell:
+        case ir.StructRef(name=ir.ID(name=name), type="->") | ir.ArrayRef(name=ir.ID(name=name)) if name in pointers:
+            return name if _moves_by_records(pointers[name], loop) or isinstance(cell, ir.StructRef) else None
+        case ir.StructRef(name=ir.ArrayRef() as reference, type="."):
+            return _named(reference) if loop.name in used_names(reference) else None
+        case ir.ArrayRef(name=row, subscript=subscript) if loop.name in used_names(subscript):
+            return _named(row) if _moves_by_records(subscript, loop) else None
+        case ir.ArrayRef(name=row):
+            return _named(row) if loop.name in used_names(row) else None
+    return None
+
+
+def _named(reference: Any) -> str:
+    return next(iter(used_names(reference)))
+
+
+def _moves_by_records(place: Any, loop: _Loop) -> bool:
+    """Whether a place moves by more than an element with the loop."""
+    products = (node for node in walk(place) if isinstance(node, ir.BinaryOp) and node.op == "*")
     return any(loop.name in used_names(node) for node in products)
 
 
