@@ -44,6 +44,7 @@ from scopt.frontend.normalize.named_numbers import with_named_numbers
 from scopt.frontend.normalize.normal import normalized, straight_before
 from scopt.frontend.normalize.outer_products import with_outer_products
 from scopt.frontend.normalize.plain_switches import without_switches
+from scopt.frontend.normalize.scalar_copies import without_copies
 from scopt.frontend.normalize.scalar_structs import with_scalar_structs
 from scopt.frontend.normalize.separate_updates import with_separate_updates
 from scopt.frontend.normalize.shared_origins import hoist_origins
@@ -175,7 +176,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
     rows = _by_rows(tu, region, exchanged.items, outer) if by_rows else RowLoops(exchanged.items)
     plain_items, numbers = with_named_numbers(_plain_statements(tu, region, rows.items, outer), outer)
-    unique = _named_once(tu, plain_items, outer)
+    unique = _named_once(tu, plain_items, region, outer)
     items, constants, tables = without_tables(unique.items, unique.declared, outer, tu.reserved | ISL_WORDS)
     _refuse_visible(region)
     symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}, **constants}
@@ -263,12 +264,20 @@ def _plain_statements(
     return with_memory_loops(items, tu, region, outer)
 
 
-def _named_once(tu: TranslationUnit, items: tuple[Any, ...], outer: Mapping[str, Symbol]) -> UniqueNames:
+def _named_once(
+    tu: TranslationUnit, items: tuple[Any, ...], region: Region, outer: Mapping[str, Symbol]
+) -> UniqueNames:
     """The statements in which each name has one meaning, with a variable for each member of structures."""
     unique = unique_names(items, tu.reserved, ISL_WORDS)
     symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}
     made = with_scalar_structs(unique.items, symbols, tu.structs, unique.declared, tu.reserved | ISL_WORDS)
-    return unique if made is unique.items else unique_names(made, tu.reserved, ISL_WORDS)
+    unique = unique if made is unique.items else unique_names(made, tu.reserved, ISL_WORDS)
+    own = unique.declared.keys() - {node.name for node in walk(*region.items) if isinstance(node, ir.Decl)}
+    if not own:
+        return unique
+    symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}
+    shorter = without_copies(unique.items, symbols, tu.structs, own, unique.iterators)
+    return unique if same_items(shorter, unique.items) else unique_names(shorter, tu.reserved, ISL_WORDS)
 
 
 def _valid(tu: TranslationUnit, region: Region, outer: Mapping[str, Symbol]) -> frozenset[str]:

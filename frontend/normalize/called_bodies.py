@@ -306,6 +306,7 @@ class _Bodies(Struct, eq=False):
         if not effects(*made).taken.isdisjoint(set(names.values())):  # in a call that has stayed
             self.names, self.nodes = kept, tried
             return None
+        before = self.items(before, inner, stack)  # arguments may be calls themselves
         scope.update({name: inner[name] for name in self.names & inner.keys()})
         return [*before, *made]
 

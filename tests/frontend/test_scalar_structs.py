@@ -60,9 +60,10 @@ int main(void) {
 @pytest.mark.parametrize(
     ("body", "written"),
     [
-        ("vec d = v[i]; out[i] = d.x;", ["d_x", "d_y", "out"]),
-        ("v[i] = (vec){out[i], 1};", ["made_1_x", "made_1_y", "v__x", "v__y"]),
-        ("vec d = {0}; d.y = out[i]; v[i] = d;", ["d_x", "d_y", "d_y", "v__x", "v__y"]),
+        ("vec d = v[i]; out[i] = d.x;", ["out"]),
+        ("vec d = v[i]; out[i] = d.x * d.x + d.y * d.y;", ["d_x", "d_y", "out"]),
+        ("v[i] = (vec){out[i], 1};", ["v__x", "v__y"]),
+        ("vec d = {0}; d.y = out[i]; v[i] = d;", ["d_y", "d_y", "v__x", "v__y"]),
         ("gap d = q[i]; out[i] = d.p.y;", ["d", "out"]),  # a copy may take what lies in the gap along
         ("item d = nodes[i]; d = nodes[d.next]; out[i] = d.value;", ["d", "d", "out"]),
     ],
