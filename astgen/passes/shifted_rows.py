@@ -1,10 +1,10 @@
 """Loops around vector loops along rows that data shift: ``for m: for i: y[i] += x[m][i + delay[m]];``.
 
 gcc runs two iterations of the loop around at a time (unroll-and-jam) before it looks for vectors. Where both rows begin
-where a number in memory says, it doesn't see any more that cells follow each other, and makes no vectors at all
-(measured: a fifth of the speed). Nor does it where all iterations read a cell at a place that isn't linear in the loop
-around, ``w[k * m % n]``, which it moves into the loop then (a transform with a table: two fifths of the speed). A call
-that does nothing, in the loop around, keeps it from that.
+where a number in memory says, or a pointer there, it doesn't see any more that cells follow each other, and makes no
+vectors at all (measured: a fifth of the speed). Nor does it where all iterations read a cell at a place that isn't
+linear in the loop around, ``w[k * m % n]``, which it moves into the loop then (a transform with a table: two fifths of
+the speed). A call that does nothing, in the loop around, keeps it from that.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _next_loops(block: Block) -> Iterator[For]:
 def _is_shifted(scop: Scop, outer: For, loop: For) -> bool:
     """Whether a subscript in a loop adds what memory says, or what isn't linear, which differs from iteration to
     iteration of the loop around alone."""
-    found = (*_shifts(scop, loop.body), *_scattered(scop, loop.body))
+    found = (*_shifts(scop, loop.body), *_scattered(scop, loop.body), *_pointed(scop, loop.body))
     return any(outer.iterator in moving and loop.iterator not in moving for moving in found)
 
 
@@ -64,6 +64,19 @@ def _scattered(scop: Scop, body: Block) -> Iterator[set[str]]:
             for part in walk(node.subscript) if isinstance(node, ir.ArrayRef) else ():
                 if isinstance(part, ir.BinaryOp) and part.op in _JUMPING:
                     yield {one for name in used_names(part) for one in moves.get(name, ())}
+
+
+def _pointed(scop: Scop, body: Block) -> Iterator[set[str]]:
+    """For each row that a pointer in memory leads to, what the pointer moves with."""
+    lists = {array.variable for array in scop.arrays.values() if array.rows and array.starts is None}
+    for call in calls(body) if lists else ():
+        statement = scop.statement(call.statement)
+        moves = {name: names(value) for name, value in zip(statement.iterators, call.args, strict=True)}
+        for node in walk(statement.body):
+            if isinstance(node, ir.ArrayRef) and isinstance(node.name, ir.ArrayRef):
+                used = [*used_names(node.name)]
+                if used[0] in lists:
+                    yield {one for name in used for one in moves.get(name, ())}
 
 
 def _shifts(scop: Scop, body: Block) -> Iterator[set[str]]:

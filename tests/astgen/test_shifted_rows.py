@@ -46,3 +46,9 @@ def test_one_thread_gains_by_that() -> None:
     made = optimize(source, Options(autodetect=True, assume=("noalias",))).text.decode()
     assert "scopt_around" in made
     assert not re.search(r"if \([^\n]*(?<!= )scopt_threads\(\) > 1\) \{\n *\{\n", made)
+
+
+def test_rows_may_be_at_pointers() -> None:
+    loop = "for (k = 0; k < m; k++) for (j = 0; j < 512; j++) y[0][j] += p[k][2 * j];"
+    made = optimize(source_of(loop, f"{PARAMS}, float **p"), Options(eager=True)).text.decode()
+    assert re.search(r"for \(long k[^\n]*\n *scopt_around\(\);\n(?:[^\n]*\n)? *#pragma omp simd", made)
