@@ -44,7 +44,7 @@ def split_loops(
             free = any(node.band_member_get_coincident(k) for k in range(node.band_n_member()))
             parts = None if parallel or free else splitter.outer_parts(node)
             if parts:
-                return splitter.split_loops_around(node, parts)
+                node = splitter.split_loops_around(node, parts)
             parallel = parallel or free
         for position in range(node.n_children()):
             node = descend(node.child(position), parallel).parent()
