@@ -306,9 +306,9 @@ class _Bodies(Struct, eq=False):
         if not effects(*made).taken.isdisjoint(set(names.values())):  # in a call that has stayed
             self.names, self.nodes = kept, tried
             return None
-        before = self.items(before, inner, stack)  # arguments may be calls themselves
+        given_before = self.items(before, inner, stack)  # arguments may be calls themselves
         scope.update({name: inner[name] for name in self.names & inner.keys()})
-        return [*before, *made]
+        return [*given_before, *made]
 
     def is_structure(self, declared: Any, scope: Scope) -> bool:
         typed = Types(scope, self.tu.structs).declared(declared)

@@ -239,9 +239,8 @@ def _stores_records(body: Any, loop: _Loop, count: int) -> bool:
     stored: dict[str, set[str]] = {}
     pointers = dict(_own_pointers(body))
     for node in walk(body):
-        cell = node.lvalue if isinstance(node, ir.Assignment) else None
-        if (name := _record_of(cell, loop, pointers)) is not None:
-            stored.setdefault(name, set()).add(CPrinter().visit(cell))
+        if isinstance(node, ir.Assignment) and (name := _record_of(node.lvalue, loop, pointers)) is not None:
+            stored.setdefault(name, set()).add(CPrinter().visit(node.lvalue))
     return any(len(cells) & (len(cells) - 1) for cells in stored.values())
 
 
@@ -253,12 +252,10 @@ def _own_pointers(body: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _record_of(cell: Any, loop: _Loop, pointers: Mapping[str, Any]) -> str | None:
-    """The array, or pointer, whose cell or member is stored, if the next iteration's one isn't the next cell."""
+    """The array, or pointer, whose cell is stored, if the next iteration's one isn't the next cell."""
     match cell:
-        case ir.StructRef(name=ir.ID(name=name), type="->") | ir.ArrayRef(name=ir.ID(name=name)) if name in pointers:
-            return name if _moves_by_records(pointers[name], loop) or isinstance(cell, ir.StructRef) else None
-        case ir.StructRef(name=ir.ArrayRef() as reference, type="."):
-            return _named(reference) if loop.name in used_names(reference) else None
+        case ir.ArrayRef(name=ir.ID(name=name)) if name in pointers:
+            return name if _moves_by_records(pointers[name], loop) else None
         case ir.ArrayRef(name=row, subscript=subscript) if loop.name in used_names(subscript):
             return _named(row) if _moves_by_records(subscript, loop) else None
         case ir.ArrayRef(name=row):

@@ -118,8 +118,8 @@ class _Copies(Struct, frozen=True, eq=False):
         def put_in(node: Any) -> Any:
             return copied(value) if isinstance(node, ir.ID) and node.name == name else node
 
-        behind = [replaced(item, put_in) if k + place + 1 in readers else item for k, item in enumerate(items[place + 1 :])]
-        return [*items[:place], *_declared_only(items[place]), *behind]
+        made = [replaced(item, put_in) if k in readers else item for k, item in enumerate(items)]
+        return [*made[:place], *_declared_only(items[place]), *made[place + 1 :]]
 
     def is_read_once(self, name: str, item: Any) -> bool:
         """Whether a statement may read a cell where a variable has been. (What stands in subscripts stays: they are

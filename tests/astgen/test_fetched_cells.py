@@ -55,6 +55,16 @@ def test_cells_are_fetched_by_groups(body: str, step: int) -> None:
     assert "= c_x[i - it] - 128;" in made
 
 
+def test_records_may_be_at_pointers() -> None:
+    loops = "for (int j = 0; j < n; j++) for (int i = 0; i < m; i++)"
+    loaded = "int y = a[j * m + i] + 5, u = c[(j >> 1) * (m >> 1) + (i >> 1)] * 3;"
+    stored = "unsigned char *p = o + 3 * (j * m + i); p[0] = y - u; p[1] = y + u; p[2] = y;"
+    params = "int n, int m, const unsigned char *restrict a, const unsigned char *restrict c, unsigned char *restrict o"
+    made = text(f"{loops} {{ {loaded} {stored} }}", params)
+    assert "c_x[256];" in made
+    assert "(m >> 1)" in made.partition("c_x[")[2]  # the length of a row, which is read back
+
+
 @pytest.mark.parametrize(
     "body",
     [

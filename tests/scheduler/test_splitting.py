@@ -65,6 +65,11 @@ def test_rows_that_set_a_scalar_are_parallel_on_both_sides() -> None:
     assert sum(mark.parallel for mark in marks(ROWS)) >= 2
 
 
+def test_loops_inside_of_rows_that_are_split_have_vectors() -> None:
+    rows = "if (A[i][k] < 1e30) for (j = 0; j < n; j++) if (A[i][k] + A[k][j] < A[i][j]) A[i][j] = A[i][k] + A[k][j];"
+    assert text(f"for (k = 0; k < n; k++) for (i = 0; i < n; i++) {rows}").count("#pragma omp simd") == 6
+
+
 def test_loops_around_others_stay_whole_where_several_iterations_hand_on_values() -> None:
     found = text(ROWS.replace("s + A[k][j] < A[i][j]", "i > 0 && s + A[i - 1][j] < A[i][j]"))
     assert "for (long i = 0; i < n; i++)" in found
