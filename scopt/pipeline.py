@@ -288,7 +288,6 @@ def _with_nests(tu: TranslationUnit, done: dict[int, Done], options: Options, en
     slow = [item for item in done.values() if is_slow(item)]
     if options.schedule_file or options.decisions:
         return done
-    whole = options.budget
     for level in range(MOST_LEVELS):
         if not slow:
             break
@@ -304,8 +303,7 @@ def _with_nests(tu: TranslationUnit, done: dict[int, Done], options: Options, en
             break
         first = max(done) + 1
         parts = {number: Placed(again, one, scop=found.scop(one)) for number, one in enumerate(found.regions, first)}
-        # those that are taken apart themselves, like the whole, are not tried for longer than it was
-        given = (Wanted(allowance=whole if level + 1 < MOST_LEVELS else 0.0),) * (first + len(parts))
+        given = (Wanted(whole=level + 1 == MOST_LEVELS),) * (first + len(parts))
         made = _all_transformed(parts, options, given, end)
         threads = {number: item.region for number, item in made.items() if item.outcome.in_threads}
         made |= _all_transformed(less_shared(parts, threads), options, given, end)

@@ -150,8 +150,8 @@ def _analysed(
             if fault is not None:
                 return Outcome(None, remarks=(internal_remark(region, fault),), seconds=clock.seconds)
             found = cache(partial(dependences_of, scop, options))
-            budget = options.budget if given.allowance is None else given.allowance
-            large = too_large(scop, budget, found) if not (asked or given.some or scop.exchanged) else None
+            whole = asked or given.some or given.whole or scop.exchanged
+            large = too_large(scop, options.budget, found) if not whole else None
             if large is not None:
                 return Outcome(None, remarks=(large,), seconds=clock.seconds)
             deps = found()

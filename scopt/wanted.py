@@ -11,12 +11,12 @@ from scopt.schedule_file import ScheduleDocument
 
 class Wanted(Struct, frozen=True):
     """What the user gives for one region: its schedule, decisions about it. scop: what was extracted of it before.
-    allowance: the budget by which it is judged to be too large as a whole; None: its own, 0: it isn't."""
+    whole: it isn't taken apart, however large it is."""
 
     schedule: ScheduleDocument | None = None
     decisions: DecisionDocument | None = None
     scop: Scop | None = None
-    allowance: float | None = None
+    whole: bool = False
 
     @property
     def some(self) -> bool:

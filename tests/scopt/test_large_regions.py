@@ -38,7 +38,7 @@ def test_loops_in_one_that_runs_in_order_are_taken_each_by_itself(monkeypatch: p
     assert taken(result) == [(False, False), (True, True), (True, True)]
 
 
-def test_both_levels_are_told_from_one_another_by_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loops_inside_are_taken_apart_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     body = f"{ROWS}\nfor (int t = 0; t < n; t++) {{\n{ROWS}\n{BACK}\n}}"
     result = optimized(body, monkeypatch, square=1.0)
     assert [(one.part, one.transformed) for one in result.regions] == [
