@@ -65,7 +65,7 @@ def test_what_is_worth_more_as_a_whole_stays_one(body: str, monkeypatch: pytest.
     assert taken(result) == [(False, True)]
 
 
-@pytest.mark.parametrize(("square", "budget"), [(0.1, 0.0), (0.1, 1e4), (450.0, 20.0)])
+@pytest.mark.parametrize(("square", "budget"), [(0.1, 0.0), (0.1, 1e4), (495.0, 20.0)])
 def test_as_long_as_there_is_time_regions_are_taken_as_a_whole(
     square: float, budget: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
