@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from scopt.diagnostics import Remark
 from scopt.frontend.syntax.unit import Region
+from scopt.large_regions import LARGE
 from scopt.region_texts import Texts
 from scopt.tell.results import Outcome
 
@@ -19,7 +20,7 @@ _NOT_WANTED = frozenset(
 )
 # Why nothing is looked for in them either, and why values would only take longer.
 _LATE = "budget.exceeded"
-_NO_PARTS = frozenset({_LATE, "internal.error", "region.static-macro"})
+_NO_PARTS = frozenset({_LATE, LARGE, "internal.error", "region.static-macro"})
 
 
 class Done(Struct, frozen=True, eq=False):
@@ -54,13 +55,18 @@ def macros_in_the_way(item: Done) -> bool:
     reasons = [remark.id for remark in item.outcome.remarks if remark.kind == "missed"]
     if item.region.marked:
         return any(reason.startswith(("affine.", "loop.", "decl.")) for reason in reasons)
-    return not any(reason in _NOT_WANTED or reason == _LATE for reason in reasons)
+    return not any(reason in _NOT_WANTED or reason in (_LATE, LARGE) for reason in reasons)
 
 
 def is_slow(item: Done) -> bool:
     """Whether there was too little time for a region, which is nobody's wish as a whole."""
     reasons = {remark.id for remark in item.outcome.remarks if remark.kind == "missed"}
-    return item.outcome.text is None and _LATE in reasons and not item.region.pragmas.used
+    return item.outcome.text is None and not reasons.isdisjoint((_LATE, LARGE)) and not item.region.pragmas.used
+
+
+def is_large(item: Done) -> bool:
+    """Whether a slow region has taken next to none of its time."""
+    return LARGE in {remark.id for remark in item.outcome.remarks}
 
 
 def is_idle(item: Done) -> bool:

@@ -22,6 +22,7 @@ from scopt.done_regions import (
     has_parts,
     in_parts,
     is_idle,
+    is_large,
     is_slow,
     left_again,
     macros_in_the_way,
@@ -51,9 +52,9 @@ from scopt.wanted import Wanted
 if TYPE_CHECKING:
     from scopt.frontend.region.autodetect import Detected
 
-# Of a region's time, what each loop gets that is taken by itself where the region wasn't done in time; and how many
-# loops in one another are tried so. No loop is read and written in less than some time.
-NEST_SHARE, MOST_LEVELS, LEAST_BUDGET = 0.25, 2, 1.0
+# Of a region's time, what each loop gets that is taken by itself where the region wasn't done in time, or was too large
+# to be tried; and how many loops in one another are tried so. No loop is read and written in less than some time.
+NEST_SHARE, LARGE_SHARE, MOST_LEVELS, LEAST_BUDGET = 0.25, 0.5, 2, 1.0
 
 
 def optimize(source: bytes | str, options: Options | None = None, *, file: str = "<stdin>") -> Result:
@@ -224,7 +225,10 @@ def _with_loops_inside(
     tu, assume_apart = whole[0].tu, options.assume_apart
     found = detect_inside(tu, [one.region for one in whole], assume_apart=assume_apart, reassociate=options.reassociate)
     named = all(placed[number].region.part for number in left)
-    inside = [Placed(tu, one) for one in found.regions] if named else with_names(tu, found.regions, options)
+    if named:
+        inside = [Placed(tu, one, scop=found.scop(one)) for one in found.regions]
+    else:
+        inside = with_names(tu, found.regions, options, found.scop)
     first = max(placed) + 1
     numbered = {first + position: one for position, one in enumerate(inside)}
     made = _all_transformed(numbered, options, (Wanted(),) * (first + len(numbered)), end)
@@ -264,7 +268,7 @@ def _in_parts_of(
     ]
     others = [item.region for item in done.values() if item not in refused]
     regions = [one for one in found.regions if not any(one.lies_in(region) for region in others)]
-    parts = {number: Placed(again, region) for number, region in enumerate(regions, len(done))}
+    parts = {number: Placed(again, one, scop=found.scop(one)) for number, one in enumerate(regions, len(done))}
     known = EXCHANGING if any(item.outcome.exchanging for item in refused) else ""
     told = news(found.remarks, (remark for item in refused for remark in item.outcome.remarks), known)
     made = _all_transformed(parts, options, (Wanted(),) * (len(done) + len(parts)), end)
@@ -284,19 +288,22 @@ def _with_nests(tu: TranslationUnit, done: dict[int, Done], options: Options, en
     slow = [item for item in done.values() if is_slow(item)]
     if options.schedule_file or options.decisions:
         return done
-    for _ in range(MOST_LEVELS):
+    for level in range(MOST_LEVELS):
         if not slow:
             break
         from scopt.frontend.region.parts import less_shared, nests_of  # one run in many needs it
 
-        options = replace(options, budget=max(NEST_SHARE * options.budget, min(options.budget, LEAST_BUDGET)))
+        untried = all(map(is_large, slow))  # what has taken its time leaves less to the loops inside
+        if level == 0 or not untried:
+            share = LARGE_SHARE if untried else NEST_SHARE
+            options = replace(options, budget=max(share * options.budget, min(options.budget, LEAST_BUDGET)))
         try:
             again, found = nests_of([item.region for item in slow], tu, options)
         except InputError:
             break
         first = max(done) + 1
-        parts = {first + position: Placed(again, region) for position, region in enumerate(found)}
-        given = (Wanted(),) * (first + len(parts))
+        parts = {number: Placed(again, one, scop=found.scop(one)) for number, one in enumerate(found.regions, first)}
+        given = (Wanted(whole=level + 1 == MOST_LEVELS),) * (first + len(parts))
         made = _all_transformed(parts, options, given, end)
         threads = {number: item.region for number, item in made.items() if item.outcome.in_threads}
         made |= _all_transformed(less_shared(parts, threads), options, given, end)

@@ -189,8 +189,8 @@ region.no-gain: nothing would be gained
   something have less than a tenth of its work by the model.
   > mark the region if you want to see it, or the loops that gain something alone
 region.large: more statements than are taken together
-  The time of schedulers grows fast with the number of statements.
-  > mark the region, or split the loop
+  The time of schedulers grows fast with the number of statements. The loops inside are tried each by itself.
+  > mark the region, split the loop, or allow more with --budget
 region.tiny: too little work
   For any size that the arrays have room for, the loops are too short for threads and tiles to gain what they cost.
   > mark the region if it matters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -33,6 +34,7 @@ from scopt.ir.library_names import MEMORY
 from scopt.ir.nest import For
 from scopt.ir.nest_walks import items
 from scopt.ir.scop import Scop
+from scopt.large_regions import too_large
 from scopt.options import Options
 from scopt.plain_texts import plain_text, with_lanes
 from scopt.poly.row_extents import within_rows
@@ -147,7 +149,12 @@ def _analysed(
             scop, fault = whole_loops(scop, options)
             if fault is not None:
                 return Outcome(None, remarks=(internal_remark(region, fault),), seconds=clock.seconds)
-            deps = dependences_of(scop, options)
+            found = cache(partial(dependences_of, scop, options))
+            whole = asked or given.some or given.whole or scop.exchanged
+            large = too_large(scop, options.budget, found) if not whole else None
+            if large is not None:
+                return Outcome(None, remarks=(large,), seconds=clock.seconds)
+            deps = found()
             inside = within_rows(scop, deps) if given.schedule is None else None
             if inside is not None:
                 scop, deps = inside, dependences_of(inside, options)

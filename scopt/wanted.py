@@ -10,11 +10,13 @@ from scopt.schedule_file import ScheduleDocument
 
 
 class Wanted(Struct, frozen=True):
-    """What the user gives for one region: its schedule, decisions about it. scop: what was extracted of it before."""
+    """What the user gives for one region: its schedule, decisions about it. scop: what was extracted of it before.
+    whole: it isn't taken apart, however large it is."""
 
     schedule: ScheduleDocument | None = None
     decisions: DecisionDocument | None = None
     scop: Scop | None = None
+    whole: bool = False
 
     @property
     def some(self) -> bool:

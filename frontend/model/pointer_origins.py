@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct, field
@@ -15,7 +16,7 @@ from scopt.frontend.syntax.pointer_slots import Kind, Slot
 from scopt.frontend.syntax.pointer_values import ALLOCATING, hands_on, without_casts
 from scopt.frontend.syntax.symbols import Symbol
 from scopt.ir.ctypes import CHARACTER
-from scopt.ir.effects import assigns
+from scopt.ir.effects import assigned_by
 from scopt.ir.walks import walk
 
 
@@ -157,15 +158,22 @@ class Origins(Struct, frozen=True, eq=False):
             return False
         return value.name.name in ALLOCATING and value.name.name not in self.defined
 
-    def values(self, name: str) -> list[Any]:
+    def values(self, name: str) -> Sequence[Any]:
         """All that the function assigns to variables of this name; what isn't a plain assignment stands for itself."""
-        found: list[Any] = []
-        for node in walk(self.function.body):
-            match node:
-                case ir.Decl(init=value) if node.name == name and value is not None:
-                    found.append(value)
-                case ir.Assignment(op="=", lvalue=ir.ID(name=own), rvalue=value) if own == name:
-                    found.append(value)
-                case _ if assigns(node, name):
-                    found.append(node)
-        return found
+        return _values(self.function.body).get(name, ())
+
+
+@lru_cache(maxsize=1 << 8)
+def _values(body: Any) -> Mapping[str, Sequence[Any]]:
+    """The same for all names in a function's body: every pair of a region's pointers asks for those of two."""
+    found = dict[str, list[Any]]()
+    for node in walk(body):
+        match node:
+            case ir.Decl(name=str(name), init=value) if value is not None:
+                found.setdefault(name, []).append(value)
+            case ir.Assignment(op="=", lvalue=ir.ID(name=name), rvalue=value):
+                found.setdefault(name, []).append(value)
+            case _:
+                for name in assigned_by(node):
+                    found.setdefault(name, []).append(node)
+    return found

@@ -112,7 +112,7 @@ def detect_inside(
     search = Search(tu, assume_apart, reassociate=reassociate, exchanging=False)
     found = [replace(part, part=region.part) for region in regions for part in search.within(region)]
     placed = (with_directives(part, tu.directives, tu.file) for part in with_surroundings(tu, found))
-    return Detected(tuple(placed), tuple(search.remarks))
+    return Detected(tuple(placed), tuple(search.remarks), search.scops)
 
 
 class Search(Struct, frozen=True):
@@ -266,7 +266,8 @@ class Search(Struct, frozen=True):
 def without_gain(scop: Scop, statements: frozenset[str]) -> str | None:
     """The first of some statements that no loop around can run in parallel: taken apart, they may have more to offer.
     None without any."""
-    in_order = ordered(scop, dependences(scop, updates=updates_of(scop, Reorder.SAFE)))
+    deps = dependences(scop, updates=updates_of(scop, Reorder.SAFE))
+    in_order = ordered(scop, deps)
     dependences_of = in_order.relaxed or in_order
     parallel: set[str] = set()
     for node in band_nodes(with_properties(scop, dependences_of, scop.schedule)):
@@ -274,7 +275,7 @@ def without_gain(scop: Scop, statements: frozenset[str]) -> str | None:
             parallel |= {part.get_tuple_name() for part in sets_of(node.get_domain())}
     if statements <= parallel:
         return None
-    loops, deps = source_loops(scop), dependences(scop, updates=updates_of(scop, Reorder.SAFE))
+    loops = source_loops(scop)
     for around in {own[:depth] for own in loops.values() for depth in range(1, len(own) + 1)}:
         inside = {name for name in statements if loops[name][: len(around)] == around}
         # what keeps a loop in order may stand behind it

@@ -41,7 +41,7 @@ def parts_of(regions: Iterable[Region], tu: TranslationUnit, options: Options) -
         found += [one for run in runs_in(again, function, function.body) for one in search.within(run)]
     known = with_surroundings(search.tu, found)
     placed = tuple(with_directives(part, again.directives, again.file) for part in known)
-    return again, Detected(placed, tuple(search.remarks))
+    return again, Detected(placed, tuple(search.remarks), search.scops)
 
 
 def _parts(search: Search, region: Region) -> Iterator[Region]:
@@ -83,9 +83,7 @@ def _called(tu: TranslationUnit, regions: Iterable[Region]) -> list[Any]:
     return [function for name, function in own.items() if name in seen - marked]
 
 
-def nests_of(
-    regions: Iterable[Region], tu: TranslationUnit, options: Options
-) -> tuple[TranslationUnit, tuple[Region, ...]]:
+def nests_of(regions: Iterable[Region], tu: TranslationUnit, options: Options) -> tuple[TranslationUnit, Detected]:
     """The loops of some regions that there is too little time for as a whole, each by itself, or, of a region that is
     one loop, those inside of it. Found, and parsed, as `parts_of` does; raises InputError likewise."""
     again = parse(tu.source, tu.file, replace(options, autodetect=True), symbolic=False)
@@ -99,7 +97,8 @@ def nests_of(
         for part in replace(search, promised=_promised(again, region)).within(nest)
     ]
     known = with_surroundings(search.tu, found)
-    return again, tuple(with_directives(part, again.directives, again.file) for part in known)
+    placed = tuple(with_directives(part, again.directives, again.file) for part in known)
+    return again, Detected(placed, tuple(search.remarks), search.scops)
 
 
 def less_shared(placed: Mapping[int, Placed], shared: Mapping[int, Region]) -> dict[int, Placed]:
@@ -108,7 +107,7 @@ def less_shared(placed: Mapping[int, Placed], shared: Mapping[int, Region]) -> d
     if not shared:
         return {}
     tu = placed[next(iter(shared))].tu
-    return {number: Placed(tu, region) for number, region in beside_one_thread(tu, shared).items()}
+    return {number: replace(placed[number], region=region) for number, region in beside_one_thread(tu, shared).items()}
 
 
 def _nests(tu: TranslationUnit, run: Region, region: Region) -> Iterator[Region]:

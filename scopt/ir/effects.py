@@ -7,7 +7,7 @@ pointer leads to is written *through* its name; that other names may lead there 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -139,12 +139,17 @@ def _changed_by(node: Any) -> Iterator[str]:
         yield from _words(node)
 
 
+def assigned_by(node: Any) -> Collection[str]:
+    """The variables that a node itself may give another value, other than by declaring them."""
+    lvalue = target(node)
+    if isinstance(lvalue, ir.ID):
+        return (lvalue.name,)
+    return _words(node) if isinstance(node, ir.FuncCall) else ()
+
+
 def assigns(node: Any, name: str) -> bool:
     """Whether a node itself may give a variable another value."""
-    lvalue = target(node)
-    if isinstance(lvalue, ir.ID) and lvalue.name == name:
-        return True
-    return isinstance(node, ir.FuncCall) and name in _words(node)
+    return name in assigned_by(node)
 
 
 def opaque_words(node: Any) -> list[str] | None:
