@@ -78,6 +78,8 @@ int main(void)
   return 0;
 }
 """
+# Lines are apart from each other: what is about pragmas alone needs no panels, which take far longer to be made.
+LINES = ROWS.replace("A[i-1][j] * 0.25 + A[i][j-1] * 0.5 + A[i-1][j-1] * 0.125 + B[i][j]", "B[i-1][j] * 0.25 + B[i][j]")
 
 
 # What is said to clang in another way, or has another form there: the rest is asked of it with SCOPT_TEST_ALL=1.
@@ -148,6 +150,8 @@ def test_the_users_code_sees_what_its_flags_say(
 
 @pytest.mark.parametrize("words", [("-fopenmp", "-U_OPENMP"), ("-std=c89",)])
 def test_threads_have_buffers_of_their_own(run: Run, tmp_path: Path, compiler: str, words: tuple[str, ...]) -> None:
+    if compiler == CLANG and "-std=c89" in words and not EVERYTHING:
+        pytest.skip("gcc takes this flag in the same way")
     text = ROWS if "-std=c89" not in words else ROWS.replace("for (int ", "for (").replace("{\n", "{\n  int i, j, t;\n")
     (tmp_path / "rows.c").write_text(text)
     flags = ("-O2", "-ffp-contract=off", "-w", *words)
@@ -200,7 +204,7 @@ def test_what_is_saved_can_be_compiled(run: Run, tmp_path: Path, compiler: str) 
 
 
 def test_pragmas_for_vectors_and_for_threads_are_kept_apart(run: Run, tmp_path: Path, compiler: str) -> None:
-    (tmp_path / "rows.c").write_text(ROWS)
+    (tmp_path / "rows.c").write_text(LINES)
     settings = {"SCOPT_CC": compiler, "SCOPT_CACHE_DIR": str(tmp_path / "cache")}
     for threads in ("1", "0", "1", "0"):
         done = run("scoptcc", "-O1", "-c", "rows.c", SCOPT_OPENMP=threads, **settings)

@@ -25,11 +25,13 @@ from tests.seldom.listed import CASES
 FOLDERS = ("astgen", "frontend", "scheduler", "scopt")
 Arc = tuple[str, int, int]
 # Seconds of processor time below which a case isn't worth to be left out.
-WORTH = 0.4
+WORTH = 0.2
 # Others that have to go through an arc; more in folders whose tests are about faults, which are found or not wherever
 # the code goes.
 OTHERS = 1
-OTHERS_FOR_FAULTS, FAULTS = 3, ("tests/check/", "tests/mutate/", "tests/fuzz/")
+OTHERS_FOR_FAULTS, FAULTS = 3, ("tests/check/",)
+# Folders of which nothing is left out: their tests are about texts and programs as a whole, whatever the way to them.
+WHOLE = ("tests/golden/", "tests/mutate/", "tests/fuzz/")
 
 
 class Costs:
@@ -77,7 +79,7 @@ def left_out(arcs: Mapping[str, set[Arc]], seconds: Mapping[str, float], kept: s
     for case in sorted(arcs, key=lambda one: -seconds.get(one, 0)):
         others = OTHERS_FOR_FAULTS if case.startswith(FAULTS) else OTHERS
         test = case.partition("[")[0]
-        if seconds.get(case, 0) < WORTH or case in kept or alike[test] < 2:
+        if seconds.get(case, 0) < WORTH or case in kept or case.startswith(WHOLE) or alike[test] < 2:
             continue
         if any(times[arc] <= others for arc in arcs[case]):
             continue
