@@ -37,7 +37,7 @@ from scopt.astgen.passes.eager import with_eager_conditions
 from scopt.astgen.passes.ended_by_data import Endings, with_endings_in_lanes, with_possible_endings
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.exchanging import with_exchanges
-from scopt.astgen.passes.fetched_cells import with_fetched_cells
+from scopt.astgen.passes.fetched_cells import looked_up_lengths, with_fetched_cells
 from scopt.astgen.passes.gathering import with_records_apart
 from scopt.astgen.passes.kept_loops import with_kept_loops, with_plain_sums
 from scopt.astgen.passes.lane_copies import with_lanes
@@ -343,6 +343,7 @@ def _row_memory(program: Program, setting: Setting) -> Program:
     if not (setting.judged or setting.sized):
         return program
     tests = memory_tests(program.source, stand_ins(program), program.loops, setting.options.machine)
+    tests = [*tests, *looked_up_lengths(program.source, program.nest)]
     return replace(program, condition=" && ".join(filter(None, (program.condition, *tests))))
 
 

@@ -63,7 +63,9 @@ def with_lookups_apart(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop, 
     def visit(item: Item) -> tuple[Item, ...]:
         if not isinstance(item, For):
             return (item,)
-        if item.mark.fetched or not (found := _lookups(scop, item)):
+        if item.mark.fetched:
+            return (item,)
+        if not (found := _lookups(scop, item)):
             return (_without_vectors(scop, item),)
         several = numbered(found)
         for name, turn in several:

@@ -14,14 +14,13 @@ from scopt import ir
 from scopt.astgen.emit.names import names_in_use
 from scopt.astgen.emit.strip_texts import STRIP
 from scopt.astgen.generation import Program
-from scopt.astgen.passes.fetched_cells import is_simple
-from scopt.astgen.passes.lookups_apart import may_be_strips
+from scopt.astgen.passes.fetched_cells import is_simple, may_fetch
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import Call, Fetched, For
 from scopt.ir.nest_walks import items
 from scopt.ir.scop import Scop
 from scopt.ir.walks import replaced, same_tree, used_names
-from scopt.poly.lasting_cells import lasting_cells
+from scopt.poly.lasting_cells import lasting_cells, looked_up_cells
 
 
 def check_fetched_strips(program: Program) -> None:
@@ -32,7 +31,7 @@ def check_fetched_strips(program: Program) -> None:
             fetched = loop.mark.fetched
             names = [fetched.strip, *(buffer for _, _, buffer in fetched.cells)]
             fresh = len({*names}) == len(names) and taken.isdisjoint(names)
-            if not (fresh and may_be_strips(loop) and _lasts(scop, loop, fetched) and _are_forms(scop, fetched)):
+            if not (fresh and may_fetch(loop) and _lasts(scop, loop, fetched) and _are_forms(scop, fetched)):
                 raise InternalError(f"{scop.location}: fetched: the loop over '{loop.iterator}' can't run in strips")
 
 
@@ -47,6 +46,8 @@ def _lasts(scop: Scop, loop: For, fetched: Fetched) -> bool:
         for call, access, count in lasting_cells(scop, loop, calls)
         if count % fetched.group == 0 and is_simple(scop.arrays[access.array].type)
     ]
+    if fetched.group == 1:
+        known += [(call.statement, access.node) for call, access in looked_up_cells(scop, loop, calls)]
     for name, fetch, buffer in fetched.cells:
         one, made = scop.statement(name), scop.statement(fetch)
         match made.body:

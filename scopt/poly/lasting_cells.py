@@ -1,4 +1,5 @@
-"""References whose cell is the same for some iterations of a loop, one after the other: ``chroma[y / 2][x & ~1]``."""
+"""References that may be looked at in front of a loop's iterations: those whose cell is the same for some of these, one
+after the other, ``chroma[y / 2][x & ~1]``, and those in tables of narrow cells, ``row[x * step >> 16]``."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from scopt.ir.nest import Call, Const, For, Name
 from scopt.ir.scop import Access, Scop
 from scopt.ir.walks import used_names, walk
 from scopt.poly.body_rewriting import always_evaluated, names_cells
+from scopt.poly.lookups import is_narrow_lookup
 
 # Iterations that a cell lasts for, at most: they are written out. (Of more, a loop of their own is a vector loop.)
 MOST = 8
@@ -21,7 +23,33 @@ def lasting_cells(scop: Scop, loop: For, calls: Sequence[Call]) -> Iterator[tupl
     """References of a loop's statements that may be looked at in front of all of them, and for how many iterations,
     from a multiple of that number on, each has one cell: a power of two, at least 2."""
     first = loop.lower
-    if not isinstance(first, Const) or first.value < 0 or loop.step != 1:
+    if not isinstance(first, Const) or first.value < 0:
+        return
+    for call, access, moved in _steady_references(scop, loop, calls):
+        if access.node is not None and (count := gcd(lasts(access.node, moved), MOST, first.value)) > 1:
+            yield call, access, count
+
+
+def looked_up_cells(scop: Scop, loop: For, calls: Sequence[Call]) -> Iterator[tuple[Call, Access]]:
+    """References to cells that data name, in tables of narrow integers, that may be looked at in front of all
+    iterations; no part of another one."""
+    found = [
+        (call, access)
+        for call, access, _ in _steady_references(scop, loop, calls)
+        if scop.arrays[access.array].type.integer and is_narrow_lookup(scop, scop.statement(call.statement), access)
+    ]
+    parts = {id(node) for _, access in found for part in _children(access.node) for node in walk(part)}
+    yield from ((call, access) for call, access in found if id(access.node) not in parts)
+
+
+def _children(node: ir.Node | None) -> Iterator[ir.Node]:
+    return iter(node.parts if node is not None else ())
+
+
+def _steady_references(scop: Scop, loop: For, calls: Sequence[Call]) -> Iterator[tuple[Call, Access, str]]:
+    """References of a loop's statements that may be looked at in front of all of them: nothing in the loop writes the
+    cell, or what leads to it. With the iterator of the statement that the loop moves."""
+    if loop.step != 1:
         return
     accesses = [access for call in calls for access in scop.statement(call.statement).accesses]
     written = {access.array for access in accesses if access.is_write}
@@ -35,11 +63,8 @@ def lasting_cells(scop: Scop, loop: For, calls: Sequence[Call]) -> Iterator[tupl
             node = access.node
             if access.kind != "read" or not isinstance(node, ir.ArrayRef) or not names_cells(node):
                 continue
-            if changed & {*used_names(node)} or not always_evaluated(statement.body, node):
-                continue
-            count = gcd(lasts(node, moved[0]), MOST, first.value)
-            if count > 1:
-                yield call, access, count
+            if not changed & {*used_names(node)} and always_evaluated(statement.body, node):
+                yield call, access, moved[0]
 
 
 def lasts(node: ir.Node, name: str) -> int:

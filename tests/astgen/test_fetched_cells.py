@@ -104,6 +104,62 @@ int main(void) {{
     assert run_c(made, *flags, "-fopenmp", "-fsanitize=address", name="after") == before
 
 
+LOOKED_UP = """
+for (j = 0; j < n; j++)
+  for (i = 0; i < m; i++) {
+    int at = ((unsigned)i * step) >> 16, f = (((unsigned)i * step) >> 8) & 255;
+    o[j][i] = (unsigned char)((a[j][at] * (256 - f) + a[j][at + 1] * f) >> 8);
+  }"""
+ROWS = (
+    "int n, int m, unsigned step, const unsigned char a[restrict 90][702], unsigned char o[restrict 90][702], "
+    "const unsigned char b[restrict 256]"
+)
+
+
+def test_cells_that_data_name_are_fetched_one_by_one() -> None:
+    made = text(LOOKED_UP, ROWS)
+    assert "int a_x[256];" in made
+    assert "int a_x_2[256];" in made
+    assert "= (unsigned char)((a_x[i - it] * (256 - f) + a_x_2[i - it] * f) >> 8);" in made
+    assert "m > 63" in made
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        LOOKED_UP.replace("i < m", "i < 40"),  # short
+        LOOKED_UP.replace("i < m", "i < j"),  # nobody knows how long
+        LOOKED_UP.replace("a[j][at]", "o[j][at]"),  # what is looked up changes
+        LOOKED_UP.replace("o[j][i]", "o[i][j]"),  # no vectors of the rest
+        "for (j = 0; j < n; j++) for (i = 0; i < m; i++) o[j][i] = b[a[j][i]] + 1;",  # too little else to do
+    ],
+)
+def test_other_lookups_stay(body: str) -> None:
+    assert "_x[" not in text(body, ROWS)
+
+
+def test_results_of_looked_up_cells_stay(run_c: RunC) -> None:
+    source = f"""#include <stdio.h>
+void f({ROWS}) {{
+  int i, j;
+#pragma scop{LOOKED_UP}
+#pragma endscop
+}}
+static unsigned char a[90][702], o[90][702], b[256];
+int main(void) {{
+  unsigned hash = 5381;
+  for (int k = 0; k < 90 * 702; k++) a[0][k] = (unsigned char)(k * 13 >> 2);
+  for (int m = 0; m <= 700; m += m < 9 ? 3 : 63) f(90, m, 1u << 15 | m, a, o, b);
+  for (int k = 0; k < 90 * 702; k++) hash = hash * 33 + o[0][k];
+  printf("%u\\n", hash);
+}}
+"""
+    made = optimize(source.encode()).text.decode()
+    assert "a_x[256]" in made
+    before = run_c(source, "-O1", "-w", name="looked")
+    assert run_c(made, "-O1", "-w", "-fopenmp", "-fsanitize=address", name="looked-after") == before
+
+
 def _part(suffix: str, change: Callable[[ir.Assignment], ir.Node]) -> Callable[[Program], Program]:
     """A fault in the first statement that stands for a part of another one."""
 
