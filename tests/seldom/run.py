@@ -31,7 +31,7 @@ WORTH = 0.2
 OTHERS = 1
 OTHERS_FOR_FAULTS, FAULTS = 3, ("tests/check/",)
 # Folders of which nothing is left out: their tests are about texts and programs as a whole, whatever the way to them.
-WHOLE = ("tests/golden/", "tests/mutate/", "tests/fuzz/")
+WHOLE = ("tests/golden/", "tests/mutate/", "tests/fuzz/", "tests/polybench/test_general.py")
 
 
 class Costs:
