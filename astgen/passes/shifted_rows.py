@@ -51,7 +51,7 @@ def _next_loops(block: Block) -> Iterator[For]:
 def _is_shifted(scop: Scop, outer: For, loop: For) -> bool:
     """Whether a subscript in a loop adds what memory says, or what isn't linear, which differs from iteration to
     iteration of the loop around alone."""
-    found = (*_shifts(scop, loop.body), *_scattered(scop, loop.body), *_pointed(scop, loop.body))
+    found = (*_shifts(scop, loop.body), *_scattered(scop, loop.body), *_pointed(scop, outer, loop))
     return any(outer.iterator in moving and loop.iterator not in moving for moving in found)
 
 
@@ -66,17 +66,23 @@ def _scattered(scop: Scop, body: Block) -> Iterator[set[str]]:
                     yield {one for name in used_names(part) for one in moves.get(name, ())}
 
 
-def _pointed(scop: Scop, body: Block) -> Iterator[set[str]]:
-    """For each row that a pointer in memory leads to, what the pointer moves with."""
+def _pointed(scop: Scop, outer: For, loop: For) -> Iterator[set[str]]:
+    """For each row that a pointer in memory leads to, what the pointer moves with: where iterations of the loop around
+    share cells, which is what two of them are run at a time for."""
     lists = {array.variable for array in scop.arrays.values() if array.rows and array.starts is None}
-    for call in calls(body) if lists else ():
+    found, shares = list[set[str]](), False
+    for call in calls(loop.body) if lists else ():
         statement = scop.statement(call.statement)
         moves = {name: names(value) for name, value in zip(statement.iterators, call.args, strict=True)}
         for node in walk(statement.body):
+            if isinstance(node, ir.ArrayRef):
+                moving = {one for name in used_names(node) for one in moves.get(name, ())}
+                shares = shares or (loop.iterator in moving and outer.iterator not in moving)
             if isinstance(node, ir.ArrayRef) and isinstance(node.name, ir.ArrayRef):
                 used = [*used_names(node.name)]
                 if used[0] in lists:
-                    yield {one for name in used for one in moves.get(name, ())}
+                    found.append({one for name in used for one in moves.get(name, ())})
+    return iter(found if shares else ())
 
 
 def _shifts(scop: Scop, body: Block) -> Iterator[set[str]]:
