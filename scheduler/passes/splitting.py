@@ -13,9 +13,11 @@ from collections.abc import Callable
 import islpy as isl
 from msgspec import Struct
 
+from scopt import ir
 from scopt.ir.scop import Scop
 from scopt.poly.bands import Ordered, active, agreeing_at, band_nodes, distances, with_properties_below, zero
 from scopt.poly.isl_utils import joined, maps_of, sets_of
+from scopt.poly.lookups import GATHERED
 from scopt.poly.restructure import filters_of, has_inner_bands, reordered
 from scopt.scheduler.decisions.small_loops import span
 from scopt.scheduler.locality.strides import linear_schedule, strides
@@ -104,6 +106,8 @@ class _Splitter(Struct, frozen=True, eq=False):
         best = max(range(width), key=lambda k: (walks[k].score(), k))
         if not walks[best].contiguous or node.band_member_get_coincident(best) or not self.lacks_vectors(node):
             return node
+        if any(_masks_narrow_stores(self.scop, str(part.get_tuple_name())) for part in sets_of(node.get_domain())):
+            return node
         inner = reordered(node, [*(k for k in range(width) if k != best), best])
         parts = self.parts(inner, width - 1, width - 1)
         if not parts:
@@ -156,6 +160,15 @@ class _Splitter(Struct, frozen=True, eq=False):
             for part in found
         )
         return [part for part in found if not part.is_empty()] if legal else None
+
+
+def _masks_narrow_stores(scop: Scop, name: str) -> bool:
+    """Whether a statement stores several cells below a condition, narrow ones among them: few processors have masks for
+    these. (One cell may be a choice.)"""
+    statement = scop.statement(name)
+    written = [access for access in statement.accesses if access.is_write and scop.arrays[access.array].rank]
+    narrow = any(0 < scop.arrays[access.array].type.bits < GATHERED for access in written)
+    return narrow and len(written) > 1 and isinstance(statement.body, ir.If)
 
 
 def _prefix(node: isl.ScheduleNode, members: list[isl.UnionPwAff]) -> isl.UnionMap:

@@ -15,7 +15,7 @@ from scopt.poly.dependences import dependences
 from scopt.poly.legality import check_marks, check_order
 from scopt.scheduler import get_scheduler
 from scopt.scheduler.passes.band_passes import apply_passes
-from tests.sources import optimize, scop_of
+from tests.sources import optimize, scop_of, source_of
 
 PATHS = """for (k = 0; k < n; k++) for (i = 0; i < n; i++) for (j = 0; j < n; j++)
   A[i][j] = A[i][j] < A[i][k] + A[k][j] ? A[i][j] : A[i][k] + A[k][j];"""
@@ -68,6 +68,19 @@ def test_rows_that_set_a_scalar_are_parallel_on_both_sides() -> None:
 def test_loops_inside_of_rows_that_are_split_have_vectors() -> None:
     rows = "if (A[i][k] < 1e30) for (j = 0; j < n; j++) if (A[i][k] + A[k][j] < A[i][j]) A[i][j] = A[i][k] + A[k][j];"
     assert text(f"for (k = 0; k < n; k++) for (i = 0; i < n; i++) {rows}").count("#pragma omp simd") == 6
+
+
+@pytest.mark.parametrize(("kind", "loops"), [("int", 6), ("short", 0)])
+def test_narrow_cells_that_are_stored_with_others_below_a_condition_are_no_vectors(kind: str, loops: int) -> None:
+    """Few processors have masks for them."""
+    update = "if (A[i][k] + A[k][j] < A[i][j]) { A[i][j] = A[i][k] + A[k][j]; q[i][j] = q[i][k]; }"
+    source = source_of(
+        f"for (k = 0; k < n; k++) for (i = 0; i < n; i++) for (j = 0; j < n; j++) {update}",
+        f"int n, double A[n][n], {kind} q[n][n]",
+    )
+    made = optimize(source, Options()).text.decode()
+    assert made.count("#pragma omp simd") == loops
+    assert made.count("#pragma omp parallel for") == 2
 
 
 def test_loops_around_others_stay_whole_where_several_iterations_hand_on_values() -> None:
