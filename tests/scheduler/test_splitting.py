@@ -70,8 +70,8 @@ def test_loops_inside_of_rows_that_are_split_have_vectors() -> None:
     assert text(f"for (k = 0; k < n; k++) for (i = 0; i < n; i++) {rows}").count("#pragma omp simd") == 6
 
 
-@pytest.mark.parametrize(("kind", "loops"), [("int", 6), ("short", 0)])
-def test_narrow_cells_that_are_stored_with_others_below_a_condition_are_no_vectors(kind: str, loops: int) -> None:
+@pytest.mark.parametrize(("kind", "vectors"), [("int", True), ("short", False)])
+def test_narrow_cells_that_are_stored_with_others_below_a_condition_are_no_vectors(kind: str, vectors: bool) -> None:
     """Few processors have masks for them."""
     update = "if (A[i][k] + A[k][j] < A[i][j]) { A[i][j] = A[i][k] + A[k][j]; q[i][j] = q[i][k]; }"
     source = source_of(
@@ -79,7 +79,7 @@ def test_narrow_cells_that_are_stored_with_others_below_a_condition_are_no_vecto
         f"int n, double A[n][n], {kind} q[n][n]",
     )
     made = optimize(source, Options()).text.decode()
-    assert made.count("#pragma omp simd") == loops
+    assert ("#pragma omp simd" in made) is vectors
     assert made.count("#pragma omp parallel for") == 2
 
 
