@@ -174,9 +174,9 @@ class _Copies(Struct, frozen=True, eq=False):
             return False
         stored = [one.lvalue for one in between if isinstance(one, ir.Assignment) and not isinstance(one.lvalue, ir.ID)]
         done = effects(*between)
-        if cells and (done.called or done.opaque or any(isinstance(one, ir.Decl) and one.init for one in between)):
-            return False
-        return all(self.apart(cell, other) for cell in cells for other in stored)
+        if cells and not (done.called or done.opaque) and all(map(_writes_at_last, between)):
+            return all(self.apart(cell, other) for cell in cells for other in stored)
+        return not cells
 
     def is_arithmetic(self, nodes: Iterable[Any]) -> bool:
         """Whether nodes compute with numbers that only their names lead to."""
@@ -239,12 +239,14 @@ def _declared_only(item: Any) -> list[Any]:
 
 def _reads_at_once(item: Any) -> bool:
     """Whether a statement reads all of its value before it writes, and calls nothing that might."""
-    if not isinstance(item, _PLAIN):
-        return False
     done = effects(item)
-    inside = [one for one in walk(item) if one is not item]
-    writes = any(isinstance(one, ir.Assignment) or _steps(one) for one in inside)
-    return not (writes or done.opaque) and done.called <= VALUE_FUNCTIONS
+    return _writes_at_last(item) and not done.opaque and done.called <= VALUE_FUNCTIONS
+
+
+def _writes_at_last(item: Any) -> bool:
+    """Whether a statement writes nothing but what it is there for."""
+    inside = (one for one in walk(item) if one is not item)
+    return isinstance(item, _PLAIN) and not any(isinstance(one, ir.Assignment) or _steps(one) for one in inside)
 
 
 def _steps(node: Any) -> bool:
