@@ -41,7 +41,7 @@ def split_loops(
 
     def descend(node: isl.ScheduleNode, parallel: bool) -> isl.ScheduleNode:
         if node.get_type() == _BAND and not has_inner_bands(node):
-            return splitter.leaf_band(node)
+            return splitter.leaf_band(node, parallel)
         if node.get_type() == _BAND:
             free = any(node.band_member_get_coincident(k) for k in range(node.band_n_member()))
             parts = None if parallel or free else splitter.outer_parts(node)
@@ -63,10 +63,12 @@ class _Splitter(Struct, frozen=True, eq=False):
     dependences: Ordered
     lacks_vectors: Callable[[isl.ScheduleNode], bool]
 
-    def leaf_band(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
-        """The band, or what has taken its place."""
+    def leaf_band(self, node: isl.ScheduleNode, parallel: bool) -> isl.ScheduleNode:
+        """The band, or what has taken its place. parallel: a loop around is, so that only vectors are lacking."""
         members = range(node.band_n_member())
         if not node.band_get_permutable() or not self.lacks_vectors(node):
+            return node
+        if parallel and self.masks_narrow_stores(node):
             return node
         if not any(node.band_member_get_coincident(k) for k in members):
             for member in members:
@@ -106,7 +108,7 @@ class _Splitter(Struct, frozen=True, eq=False):
         best = max(range(width), key=lambda k: (walks[k].score(), k))
         if not walks[best].contiguous or node.band_member_get_coincident(best) or not self.lacks_vectors(node):
             return node
-        if any(_masks_narrow_stores(self.scop, str(part.get_tuple_name())) for part in sets_of(node.get_domain())):
+        if self.masks_narrow_stores(node):
             return node
         inner = reordered(node, [*(k for k in range(width) if k != best), best])
         parts = self.parts(inner, width - 1, width - 1)
@@ -128,6 +130,11 @@ class _Splitter(Struct, frozen=True, eq=False):
                 )
         top = inner.parent() if width > 1 else inner
         return with_properties_below(self.scop, self.dependences, top)
+
+    def masks_narrow_stores(self, node: isl.ScheduleNode) -> bool:
+        """Whether a band's statements have stores below conditions that few processors have masks for."""
+        names = [str(part.get_tuple_name()) for part in sets_of(node.get_domain())]
+        return any(_masks_narrow_stores(self.scop, name) for name in names)
 
     def parts(self, node: isl.ScheduleNode, member: int, outer: int) -> list[isl.UnionSet] | None:
         """The instances before, at and after the one iteration of a member that all it carries leads from or to; None

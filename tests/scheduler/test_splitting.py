@@ -83,6 +83,14 @@ def test_narrow_cells_that_are_stored_with_others_below_a_condition_are_no_vecto
     assert made.count("#pragma omp parallel for") == 2
 
 
+def test_nor_are_they_inside_of_rows_that_are_left_out() -> None:
+    update = "if (A[i][k] + A[k][j] < A[i][j]) { A[i][j] = A[i][k] + A[k][j]; q[i][j] = q[i][k]; }"
+    rows = f"for (k = 0; k < n; k++) for (i = 0; i < n; i++) if (A[i][k] < 1e9) for (j = 0; j < n; j++) {update}"
+    made = optimize(source_of(rows, "int n, double A[n][n], short q[n][n]"), Options()).text.decode()
+    shared = made.partition("#pragma omp parallel for")[2]
+    assert "for (long j = 0; j < n; j++)" in shared.partition("} else")[0]
+
+
 def test_loops_around_others_stay_whole_where_several_iterations_hand_on_values() -> None:
     found = text(ROWS.replace("s + A[k][j] < A[i][j]", "i > 0 && s + A[i - 1][j] < A[i][j]"))
     assert "for (long i = 0; i < n; i++)" in found
