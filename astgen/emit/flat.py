@@ -217,9 +217,8 @@ def _source(node: ir.Node, long_type: str) -> Terms:
             return _times(_source(inner, long_type), {(): -1})
         case ir.Cast(to_type=to_type, expr=inner) if type_spelling(to_type) == long_type:
             return _source(inner, long_type)
-        case ir.BinaryOp(
-            op="/" | "%" | ">>" | "<<" | "&" | "|" | "^"
-        ):  # of its own, by its text: same tree, same value
+        case ir.BinaryOp(op="/" | "%" | ">>" | "<<" | "&" | "|" | "^"):
+            # one of its own, by its text: the same tree has the same value
             return {(f"({CPrinter().visit(node)})",): 1}
     raise Unreadable(f"the size of a row has an unexpected {type(node).__name__}")
 

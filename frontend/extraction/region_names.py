@@ -276,7 +276,7 @@ def _named_once(
     if not own:
         return unique
     symbols = {**outer, **{local: symbol_of(decl, outer) for local, decl in unique.declared.items()}}
-    shorter = without_copies(unique.items, symbols, tu.structs, own, unique.iterators)
+    shorter = without_copies(unique.items, symbols, tu.structs, own, unique.iterators, tu.defined_functions)
     return unique if same_items(shorter, unique.items) else unique_names(shorter, tu.reserved, ISL_WORDS)
 
 

@@ -20,7 +20,8 @@ from scopt.frontend.syntax.symbols import Symbol, is_value
 from scopt.ir.effects import STEPS, effects
 from scopt.ir.walks import changed, copied, mapped, replaced, used_names, walk
 
-_ARITHMETIC = (ir.ID, ir.Constant, ir.BinaryOp, ir.UnaryOp, ir.Cast, ir.TernaryOp, ir.Typename, ir.TypeDecl)
+_ARITHMETIC = (ir.Constant, ir.BinaryOp, ir.Cast, ir.TernaryOp, ir.Typename, ir.TypeDecl, ir.IdentifierType)
+_SIGNS = ("+", "-", "~", "!")
 _PLAIN = (ir.Assignment, ir.Decl)
 
 
@@ -30,9 +31,10 @@ def without_copies(
     structs: Definitions,
     own: Collection[str],
     iterators: Collection[str],
+    defined: Collection[str],
 ) -> tuple[Any, ...]:
     """The statements of a region, in which each name has one meaning, without such variables. own: names that the
-    source doesn't have. iterators: of its loops."""
+    source doesn't have. iterators: of its loops. defined: functions of the program's own."""
     given = _given(items)
     taken = effects(*items).taken
     numbers = frozenset(
@@ -41,7 +43,8 @@ def without_copies(
     once = frozenset(name for name in numbers & {*own} if given[name] == 1)
     if not once:
         return tuple(items)
-    copies = _Copies(Types(symbols, structs), numbers, once, Counter(_read(items)))
+    quiet = frozenset(VALUE_FUNCTIONS).difference(defined)
+    copies = _Copies(Types(symbols, structs), numbers, once, quiet, Counter(_read(items)))
     made = copies.block(items)
     unused = once - {*used_names(*made)}
     return tuple(_without_declarations(item, unused) for item in made if not _is_declared(item, unused))
@@ -69,12 +72,13 @@ def _read(items: Iterable[Any]) -> list[str]:
 
 
 class _Copies(Struct, frozen=True, eq=False):
-    """numbers: variables that only their names lead to. once: those of ours that get a value in one place. read: how
-    often names are read."""
+    """numbers: variables that only their names lead to. once: those of ours that get a value in one place. quiet:
+    functions that write nothing. read: how often names are read."""
 
     types: Types
     numbers: frozenset[str]
     once: frozenset[str]
+    quiet: frozenset[str]
     read: Counter[str]
 
     def block(self, items: Iterable[Any]) -> list[Any]:
@@ -124,8 +128,10 @@ class _Copies(Struct, frozen=True, eq=False):
     def is_read_once(self, name: str, item: Any) -> bool:
         """Whether a statement may read a cell where a variable has been. (What stands in subscripts stays: they are
         told by it.)"""
-        typed = self.types.of(ir.ID(name))
-        return typed is not None and typed.type.floating and self.read[name] == 1 and _reads_at_once(item)
+        typed, done = self.types.of(ir.ID(name)), effects(item)
+        if typed is None or not typed.type.floating or self.read[name] != 1 or any(map(_may_skip, walk(item))):
+            return False
+        return _writes_at_last(item) and not done.opaque and done.called <= self.quiet
 
     def stays(self, items: list[Any], place: int, last: int, value: Any) -> bool:
         """Whether a variable, or a cell, has the same value until a statement has read it."""
@@ -138,7 +144,7 @@ class _Copies(Struct, frozen=True, eq=False):
             return value.name in self.numbers and (
                 value.name not in effects(items[last]).changed or (own is not None and own[0] == value.name)
             )
-        return not (between.through or between.called or between.opaque or between.unnamed)
+        return self.writes_numbers(items[place + 1 : last])
 
     def handed_on(self, items: list[Any], place: int, name: str, value: Any) -> list[Any] | None:
         """The block with a value assigned to what a variable hands it on to."""
@@ -165,6 +171,11 @@ class _Copies(Struct, frozen=True, eq=False):
         made = changed(items[last], rvalue=value)
         return [*items[:place], *_declared_only(items[place]), *between, made, *items[last + 1 :]]
 
+    def writes_numbers(self, items: Sequence[Any]) -> bool:
+        """Whether statements write nothing but variables that no pointer leads to."""
+        done = effects(*items)
+        return done.assigned <= self.numbers and not (done.through or done.called or done.opaque or done.unnamed)
+
     def may_wait(self, value: Any, between: Sequence[Any]) -> bool:
         """Whether a value is the same behind statements that write none of its variables."""
         cells = [node for node in walk(value) if isinstance(node, ir.StructRef)]
@@ -172,18 +183,28 @@ class _Copies(Struct, frozen=True, eq=False):
         rest = [node for node in walk(value) if node not in inside]
         if not self.is_arithmetic(rest) or not all(map(self.is_member, cells)):
             return False
-        stored = [one.lvalue for one in between if isinstance(one, ir.Assignment) and not isinstance(one.lvalue, ir.ID)]
+        if not cells or self.writes_numbers(between):
+            return True
         done = effects(*between)
-        if cells and not (done.called or done.opaque) and all(map(_writes_at_last, between)):
-            return all(self.apart(cell, other) for cell in cells for other in stored)
-        return not cells
+        if done.called or done.opaque or not all(map(_writes_at_last, between)):
+            return False
+        stored = [one.lvalue for one in between if isinstance(one, ir.Assignment)]
+        others = [one for one in stored if not (isinstance(one, ir.ID) and one.name in self.numbers)]
+        return all(self.apart(cell, other) for cell in cells for other in others)
 
     def is_arithmetic(self, nodes: Iterable[Any]) -> bool:
         """Whether nodes compute with numbers that only their names lead to."""
-        return all(
-            node.name in self.numbers if isinstance(node, ir.ID) else isinstance(node, _ARITHMETIC) and not _steps(node)
-            for node in nodes
-        )
+        for node in nodes:
+            match node:
+                case ir.ID(name=name):
+                    plain = name in self.numbers
+                case ir.UnaryOp(op=op):
+                    plain = op in _SIGNS
+                case _:
+                    plain = isinstance(node, _ARITHMETIC)
+            if not plain:
+                return False
+        return True
 
     def is_member(self, cell: ir.StructRef) -> bool:
         """Whether only numbers, and a pointer or an array that has only one name, say where a member is."""
@@ -206,6 +227,14 @@ class _Copies(Struct, frozen=True, eq=False):
             return False
         return {cell.field, other.field} <= {one.name for one in both[0].decls or ()}
 
+    def is_in_bits(self, cell: Any) -> bool:
+        """Whether a member has a number of bits of its own: values are converted to these."""
+        if not isinstance(cell, ir.StructRef):
+            return False
+        definition = self.structure(cell)
+        own = [one for one in getattr(definition, "decls", None) or () if one.name == cell.field]
+        return len(own) != 1 or own[0].bitsize is not None
+
     def structure(self, cell: ir.StructRef) -> Any:
         """The definition of the structure that has a member; None if it isn't known."""
         typed = self.types.of(cell.name)
@@ -215,6 +244,8 @@ class _Copies(Struct, frozen=True, eq=False):
     def same_type(self, some: Any, other: Any) -> bool:
         """Whether a variable, and another one or a cell that is found without effects, have one type."""
         if any(isinstance(one, (ir.FuncCall, ir.Assignment)) or _steps(one) for one in walk(other)):
+            return False
+        if self.is_in_bits(other):
             return False
         types = [self.types.of(one) for one in (some, other)]
         plain = [one.type.spelling for one in types if one is not None and not (one.layers or one.composite)]
@@ -237,16 +268,15 @@ def _declared_only(item: Any) -> list[Any]:
     return [changed(item, init=None)] if isinstance(item, ir.Decl) else []
 
 
-def _reads_at_once(item: Any) -> bool:
-    """Whether a statement reads all of its value before it writes, and calls nothing that might."""
-    done = effects(item)
-    return _writes_at_last(item) and not done.opaque and done.called <= VALUE_FUNCTIONS
-
-
 def _writes_at_last(item: Any) -> bool:
     """Whether a statement writes nothing but what it is there for."""
     inside = (one for one in walk(item) if one is not item)
     return isinstance(item, _PLAIN) and not any(isinstance(one, ir.Assignment) or _steps(one) for one in inside)
+
+
+def _may_skip(node: Any) -> bool:
+    """Whether an expression may leave a part of itself out: what is read in front of it is there for vectors."""
+    return isinstance(node, ir.TernaryOp) or (isinstance(node, ir.BinaryOp) and node.op in ("&&", "||"))
 
 
 def _steps(node: Any) -> bool:

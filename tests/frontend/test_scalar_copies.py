@@ -16,8 +16,18 @@ static inline vec times(vec a, double s) { return (vec){a.x * s, a.y * s}; }
 static inline double dot(vec a, vec b) { return a.x * b.x + a.y * b.y; }
 static inline small less(small a) { return (small){a.x / 3, a.y / 3}; }
 static inline vec turned(vec a) { return (vec){a.y, a.x}; }
+static double seen;
+static inline void put(double a, double *o) { seen = 0; *o = a + seen; }
+static inline vec least(vec a, vec b) { return (vec){a.x < b.x ? a.x : b.x, a.y}; }
+typedef struct { unsigned low : 3; } bits;
+static inline unsigned many(const double *a) {
+  int t = 0;
+  for (int k = 0; k < 9; k++) t += a[k] > 1;
+  unsigned r = t * 3;
+  return r;
+}
 """
-PARAMS = "int n, vec *v, vec *w, small *few, double *out"
+PARAMS = "int n, vec *v, vec *w, small *few, bits *b, unsigned *u, double *out"
 
 
 def text(body: str) -> list[str]:
@@ -37,6 +47,20 @@ def text(body: str) -> list[str]:
 )
 def test_values_are_handed_on(body: str, statements: int) -> None:
     assert len(text(body)) == statements
+
+
+def test_cells_are_read_in_front_of_what_may_write_them() -> None:
+    assert "a_2 = out[n]" in text("put(out[n], &out[i]);")  # `seen` may be that cell
+    assert "a_2 = w[i].x" in text("put(w[i].x, &out[i]);")
+
+
+def test_cells_stay_where_expressions_may_leave_them_out() -> None:
+    assert "a_2_x = v[i].x" in text("w[i] = least(v[i], w[i]);")
+
+
+def test_values_are_converted_before_they_lose_bits() -> None:
+    assert text("b[i].low = many(out);")[-2:] == ["many_2 = t_2 * 3", "b[i].low = many_2"]
+    assert text("u[i] = many(out);")[-1] == "u[i] = t_2 * 3"
 
 
 def test_variables_of_the_source_stay() -> None:
