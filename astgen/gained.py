@@ -22,6 +22,7 @@ from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.skipping import has_searches
 from scopt.astgen.passes.whole_windows import loops_inside, with_whole_windows
+from scopt.astgen.passes.widened_factors import widens_factors
 from scopt.ir.expr import names, subtract
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import Block, Call, Const, For, If, LoopNest, Name
@@ -49,6 +50,8 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
     if any(loop.mark.around for loop in loops_of(with_shifted_rows_apart(scop, nest))):
         return True
     if any(loop.mark.kept for loop in loops_of(with_kept_loops(scop, nest))):
+        return True
+    if widens_factors(scop, nest):
         return True
     if any(loop.mark.fetched for loop in loops_of(with_fetched_cells(scop, scop, nest)[1])):
         return True

@@ -1,7 +1,6 @@
 """From a schedule to C text: what becomes of the loops, one rewrite after the other; the proof comes last.
 
-`REWRITES` reads top to bottom. Each takes a `Program` and returns another one. What is proved (`scopt.check.program`)
-is the text that the last of them leads to.
+`REWRITES` reads top to bottom, from one `Program` to the next. Proved is the last one's text (`scopt.check.program`).
 """
 
 from __future__ import annotations
@@ -60,6 +59,7 @@ from scopt.astgen.passes.two_forms import with_two_forms
 from scopt.astgen.passes.whole_diagonals import with_whole_diagonals
 from scopt.astgen.passes.whole_windows import loops_inside, with_whole_windows
 from scopt.astgen.passes.wide_vectors import with_wide_vectors
+from scopt.astgen.passes.widened_factors import with_widened_factors
 from scopt.astgen.rewrite_setting import Setting, Watch
 from scopt.astgen.row_memory import memory_tests
 from scopt.astgen.worth import check_nest, check_sizes
@@ -78,11 +78,11 @@ class Program(Struct, frozen=True, eq=False):
     """A transformed region on its way to text.
 
     source: the SCoP that was scheduled. marked: its schedule, after the band passes. buffered, lowered: the same
-    without strips and panels, and without register tiles; each with the statements that these take.
-    scop: with all statements and arrays that `nest` runs and uses. loops: the nest before it was rewritten for the
-    printer. shown: before variables stand for cells. told: the last one that runs but the stages above's statements.
-    condition: C text under which the nest pays; empty: always. summing: calls that sum several rows up. endings:
-    calls that run loops that end on data.
+    without strips and panels, and without register tiles; each with the statements that these take. scop: with all
+    statements and arrays that `nest` runs and uses. loops: the nest before it was rewritten for the printer. shown:
+    before variables stand for cells. told: the last one that runs but the stages above's statements. condition: C text
+    under which the nest pays; empty: always. summing: calls that sum several rows up. endings: calls that run loops
+    that end on data.
     """
 
     source: Scop
@@ -375,6 +375,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
     Rewrite("products-apart", "products apart from additions", _computed(lambda _, *made: with_products_apart(*made))),
     Rewrite("sums-along", "sums of products of narrow integers are gcc's vector loops", _of_vectors(with_sums_along)),
+    Rewrite("widened-factors", "sums of products of bytes by instructions for shorts", _computed(with_widened_factors)),
     Rewrite("kept-loops", "small loops of sums that gcc would write out", _of_vectors(with_kept_loops)),
     Rewrite("shifted-rows", "vector loops along shifted rows run one by one", _of_vectors(with_shifted_rows_apart)),
     Rewrite("lanes-apart", "of records that are computed differently, one element apart", _lanes_apart),

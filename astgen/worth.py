@@ -26,6 +26,7 @@ from scopt.astgen.one_thread import has_own_vectors
 from scopt.astgen.passes.lane_copies import has_lane_copies
 from scopt.astgen.passes.reads_ahead import reads_ahead
 from scopt.astgen.passes.skipping import has_searches
+from scopt.astgen.passes.widened_factors import widens_factors
 from scopt.astgen.source_work import (
     NEVER,
     has_vectors,
@@ -308,7 +309,8 @@ def _conditions(
         tests = [_outside(path, inner, parameters) for path, inner in inside]
         alone = LoopNest(Block((loop,)))
         searched = has_searches(scop, alone) or has_lane_copies(scop, alone)
-        if (scop.narrowed and has_vectors(loop)) or reads_ahead(scop, alone) or has_own_vectors(scop, alone):
+        own = reads_ahead(scop, alone) or widens_factors(scop, alone) or has_own_vectors(scop, alone)
+        if own or (scop.narrowed and has_vectors(loop)):
             yield whole_test(loop, costs, least_region(machine), parameters), True
         elif inside and all(test is not None for test in tests):
             if _has_beside(loop, strips):

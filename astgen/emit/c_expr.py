@@ -74,6 +74,9 @@ WRAPPED = {"+": "scopt_plus", "-": "scopt_minus", "*": "scopt_times"}
 BLEND = "scopt_blend"
 # Calls that give an int's magnitude, and a short, of which clang doesn't know that it was an int.
 SIZE, SHORT = "scopt_size", "scopt_short"
+# Calls that return the short that they are given, a byte: gcc doesn't see that it was one. By whether what they are
+# multiplied by has the same sign or none.
+WIDENED = {True: "scopt_wide", False: "scopt_wider"}
 # A call that says how many threads there may be.
 THREADS = "scopt_threads"
 # Calls that return what they are given, by an integer's bits and sign, or a floating-point type: gcc doesn't see that
@@ -90,7 +93,7 @@ LANES: dict[tuple[int, bool] | str, str] = {
 ALL_HELPERS = (
     *HELPERS,
     *(THREADS, APART, SCALAR, AROUND, SIZE, SHORT, BLEND),
-    *(name for family in (PRODUCTS, MASKED, LANES, PICKS, WRAPPED, QUOTIENTS) for name in family.values()),
+    *(name for family in (PRODUCTS, MASKED, LANES, PICKS, WRAPPED, QUOTIENTS, WIDENED) for name in family.values()),
 )
 
 

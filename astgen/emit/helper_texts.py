@@ -18,6 +18,7 @@ from scopt.astgen.emit.c_expr import (
     SHORT,
     SIZE,
     THREADS,
+    WIDENED,
     WRAPPED,
     helper_name,
     lane_type,
@@ -55,15 +56,7 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
                 "}\n",
             ]
     if AROUND in helpers:
-        lines += [
-            f"static inline void {helper_name(AROUND, reserved)}(void) {{\n",
-            "#ifdef __GNUC__\n",
-            "#ifndef __clang__\n",
-            '  __asm__ volatile ("");\n',
-            "#endif\n",
-            "#endif\n",
-            "}\n",
-        ]
+        lines += _around(helper_name(AROUND, reserved))
     if THREADS in helpers:
         lines += _threads(helper_name(THREADS, reserved))
     if SIZE in helpers:
@@ -72,6 +65,9 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
     if SHORT in helpers:
         name = helper_name(SHORT, reserved)
         lines.append(f"static inline short {name}(short x) {{ volatile short y = x; return y; }}\n")
+    for alike, helper in WIDENED.items():
+        if helper in helpers:
+            lines += [f"static inline short {helper_name(helper, reserved)}(short x)\n{{\n", *widened(alike), "}\n"]
     for ctype, helper in PRODUCTS.items():
         if helper in helpers:
             lines.append(f"static inline {ctype} {helper_name(helper, reserved)}({ctype} x) {{ return x; }}\n")
@@ -89,6 +85,19 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
             lines += _lane(lane_type(key), helper_name(helper, reserved))
     lines += [line for key, helper in MASKED.items() if helper in helpers for line in _masking(*key, reserved)]
     return "".join(lines)
+
+
+def _around(name: str) -> list[str]:
+    """A function that does nothing, and keeps gcc from a vector loop around it."""
+    return [
+        f"static inline void {name}(void) {{\n",
+        "#ifdef __GNUC__\n",
+        "#ifndef __clang__\n",
+        '  __asm__ volatile ("");\n',
+        "#endif\n",
+        "#endif\n",
+        "}\n",
+    ]
 
 
 def _threads(name: str) -> list[str]:
@@ -186,6 +195,20 @@ def masked_numbers(ctype: str) -> list[str]:
         f"  union {{ {ctype} value; {BITS[ctype]} bits; }} first = {{one}}, second = {{other}};\n",
         "  first.bits = (first.bits & mask) | (second.bits & ~mask);\n",
         "  return first.value;\n",
+    ]
+
+
+def widened(alike: bool) -> list[str]:
+    """What a function returns a short by that gcc doesn't see to be a byte: the variable might be written elsewhere, as
+    far as it knows. alike: both factors are signed, or both aren't; for others some processors have an instruction."""
+    others = "" if alike else " && !defined(__AVX512VNNI__) && !defined(__AVXVNNI__)"
+    return [
+        f"#if defined(__SSE2__) && !defined(__clang__) && !defined(__AVXVNNIINT8__){others}\n",
+        "  static short zero __attribute__((used));\n",
+        "  return (short)(x ^ zero);\n",
+        "#else\n",
+        "  return x;\n",
+        "#endif\n",
     ]
 
 

@@ -51,31 +51,31 @@ class _Marking(Struct, frozen=True, eq=False):
         match loop.body:
             case Block((Call() as only,)) if not (loop.mark.simd or loop.mark.parallel or loop.mark.jammed):
                 statement = self.scop.statement(only.statement)
-                operands = _operands(self.scop, statement)
+                operands = factors(self.scop, statement)
                 if operands is None or not stays(statement, only, loop.iterator):
                     return False
                 around, along = (
                     [k for k, argument in enumerate(only.args) if iterator in names(argument)]
                     for iterator in (outer.iterator, loop.iterator)
                 )
-                return self.is_long(loop, operands, along) and all(_is_near(one, around) for one in operands)
+                return self.is_long(loop, operands, along) and all(is_near(one, around) for one in operands)
         return False
 
     def is_long(self, loop: For, operands: list[Access], along: list[int]) -> bool:
         """Whether a loop has many iterations, as far as parameters and arrays' sizes tell."""
         length = subtract(loop.upper, loop.lower)
         most = interval(length, self.known)[1] if names(length) <= self.known.keys() else UNKNOWN[1]
-        sizes = [self.scop.arrays[one.array].sizes[-1:] for one in operands if _is_near(one, along, least=1)]
+        sizes = [self.scop.arrays[one.array].sizes[-1:] for one in operands if is_near(one, along, least=1)]
         known = [size for (size,) in sizes if size is not None]
         return _LEAST <= min((most, *known)) < UNKNOWN[1]
 
 
-def _operands(scop: Scop, statement: Statement) -> list[Access] | None:
+def factors(scop: Scop, statement: Statement) -> list[Access] | None:
     """The operands of ``sum += x * y``, of narrow integers; None for other statements."""
     match statement.body:
         case ir.Assignment(op="+=", lvalue=target, rvalue=ir.BinaryOp(op="*", left=left, right=right)):
             writes = [access for access in statement.accesses if access.is_write]
-            reads = [access for access in statement.accesses if access.node in (_bare(left), _bare(right))]
+            reads = [access for access in statement.accesses if access.node in (bare(left), bare(right))]
             types = [scop.arrays[access.array].type for access in (*writes, *reads)]
             if len(writes) != 1 or writes[0].node is not target or len(reads) != 2 or types[0].bits != _SUM:
                 return None
@@ -84,12 +84,12 @@ def _operands(scop: Scop, statement: Statement) -> list[Access] | None:
     return None
 
 
-def _bare(node: ir.Node) -> ir.Node:
+def bare(node: ir.Node) -> ir.Node:
     """An operand without casts."""
-    return _bare(node.expr) if isinstance(node, ir.Cast) else node
+    return bare(node.expr) if isinstance(node, ir.Cast) else node
 
 
-def _is_near(access: Access, moved: list[int], *, least: int = 0) -> bool:
+def is_near(access: Access, moved: list[int], *, least: int = 0) -> bool:
     """Whether iterations of a loop, that these iterators move with, access neighbouring cells, or one and the same.
     least: how far apart they are at least."""
     rows = subscript_rows(access.relation)

@@ -20,6 +20,7 @@ from scopt.astgen.passes.lanes import SUFFIX as LANE, lane_helper
 from scopt.astgen.passes.picking import PICKED
 from scopt.astgen.passes.turned_sums import Summed
 from scopt.astgen.passes.two_forms import in_one_form
+from scopt.astgen.passes.widened_factors import WIDER, is_widened
 from scopt.check.eager_conditions import is_eager
 from scopt.check.ended_strips import without_strips
 from scopt.check.masks import masked_ones
@@ -148,9 +149,16 @@ def _apart(program: Program) -> dict[str, str]:
     found, run = {}, {call.statement for call in calls(program.nest.body)}
     for statement in program.scop.statements:
         if statement.name not in known and statement.name in run:
-            name = statement.name.removesuffix("_apart").removesuffix(PICKED).removesuffix(SUFFIX).removesuffix(LANE)
+            name = (
+                statement.name.removesuffix(WIDER)
+                .removesuffix("_apart")
+                .removesuffix(PICKED)
+                .removesuffix(SUFFIX)
+                .removesuffix(LANE)
+            )
             base = program.lowered.scop.statement(name)
             same = _is_apart(program, statement, base) or _is_lane(program, statement, base)
+            same = same or is_widened(program.scop, statement, base)
             if not (same or is_eager(program.source, statement, base) or is_picked(program.source, statement, base)):
                 raise InternalError(
                     f"{program.source.location}: {statement.name} is another statement than {base.name}"

@@ -23,11 +23,12 @@ from scopt.astgen.emit.c_expr import (
     SHORT,
     SIZE,
     THREADS as HOW_MANY,
+    WIDENED,
     WRAPPED,
     helper_name,
     lane_type,
 )
-from scopt.astgen.emit.helper_texts import BITS, calm_threads, divided, masked_numbers, most_threads
+from scopt.astgen.emit.helper_texts import BITS, calm_threads, divided, masked_numbers, most_threads, widened
 from scopt.check.functions.conversions import Signature
 from scopt.check.functions.faults import Fault
 from scopt.check.functions.translated_statements import Functions
@@ -65,7 +66,8 @@ def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: froze
     Divisors are positive. Any number of threads is right, so that of a function which asks the system's clocks only
     its text matters, which reads nothing of the program's and writes nothing but variables of its own. Likewise what
     takes the bits of one floating-point number where a mask is all bits, and those of another one where it is none, and
-    what divides ints by means of floating-point numbers (`divided` says why that is right).
+    what divides ints by means of floating-point numbers (`divided` says why that is right), and what has a variable of
+    its own that nothing writes, which is 0 (`widened`).
     """
     name = helper_name(HOW_MANY, reserved)
     text = text.replace("".join(calm_threads(name)), "".join(most_threads(name)))
@@ -74,6 +76,8 @@ def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: froze
         text = text.replace("".join(masked_numbers(ctype)), by_mask)
     for number in (*BITS, "any"):
         text = text.replace("".join(divided(number)), "  const int quotient = other == 0 ? one : one / other;\n")
+    for alike in WIDENED:
+        text = text.replace("".join(widened(alike)), "  return x;\n")
     for form in forms(text):
         made = translated(workshop, form.source, declared, externals={})
         threads = _SOME_THREADS if form.configuration.get("_OPENMP") is not None else 1
@@ -111,7 +115,7 @@ def _check_helper(
         right = signature == Signature((Whole("int"),), long)
         if not right or any(functions[name](one) != abs(one) for one in _INTS):
             raise Fault(f"'{name}' doesn't give an int's magnitude")
-    elif helper == SHORT:
+    elif helper in (SHORT, *WIDENED.values()):
         right = signature == Signature((Whole("short"),), Whole("short"))
         if not right or any(functions[name](one) != one for one in _SHORTS):
             raise Fault(f"'{name}' gives another value than it is given")
