@@ -11,19 +11,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt.astgen.emit.c_expr import THREADS
-from scopt.astgen.emit.emit_c import Emitted, emit
 from scopt.astgen.emit.loop_work import add_work_guards, with_uncopied_loops
-from scopt.astgen.emit.math_functions import math_declarations
 from scopt.astgen.guard import guard_text
 from scopt.astgen.guard_counters import counter_name
 from scopt.astgen.least_size import least_size, least_size_alone
 from scopt.astgen.lone_thread import threads_condition
 from scopt.astgen.loops.isl_loops import build
 from scopt.astgen.lower.panel_turns import with_turned_panels
-from scopt.astgen.lower.register_lowering import Lowered, lower
-from scopt.astgen.lower.strip_lowering import Buffered, lower_strips
+from scopt.astgen.lower.register_lowering import lower
+from scopt.astgen.lower.strip_lowering import lower_strips
 from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_transposed_copies
-from scopt.astgen.lower.transposing import Transposed
 from scopt.astgen.passes.alignment import with_aligned_starts
 from scopt.astgen.passes.borders_apart import with_borders_apart
 from scopt.astgen.passes.carried_cells import with_carried_cells
@@ -33,7 +30,7 @@ from scopt.astgen.passes.common_choices import with_common_choices
 from scopt.astgen.passes.common_values import with_common_values
 from scopt.astgen.passes.dot_products import with_sums_along
 from scopt.astgen.passes.eager import with_eager_conditions
-from scopt.astgen.passes.ended_by_data import Endings, with_endings_in_lanes, with_possible_endings
+from scopt.astgen.passes.ended_by_data import with_endings_in_lanes, with_possible_endings
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.exchanging import with_exchanges
 from scopt.astgen.passes.fetched_cells import looked_up_lengths, with_fetched_cells
@@ -48,13 +45,14 @@ from scopt.astgen.passes.narrow_loops import with_narrow_loops
 from scopt.astgen.passes.narrow_parts import hold_cells_and_parts
 from scopt.astgen.passes.neighbours import with_common_guards, with_lines_kept
 from scopt.astgen.passes.outer_conditions import in_two_forms, with_conditions_outside
+from scopt.astgen.passes.own_choices import with_own_choices
 from scopt.astgen.passes.picking import with_picked_choices
 from scopt.astgen.passes.row_variables import with_row_variables
 from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.short_strips import with_short_strips
 from scopt.astgen.passes.skipping import with_skipped_blocks
 from scopt.astgen.passes.stepping import without_stepping_vectors
-from scopt.astgen.passes.turned_sums import Summing, with_turned_sums
+from scopt.astgen.passes.turned_sums import with_turned_sums
 from scopt.astgen.passes.two_forms import with_two_forms
 from scopt.astgen.passes.whole_diagonals import with_whole_diagonals
 from scopt.astgen.passes.whole_windows import loops_inside, with_whole_windows
@@ -62,41 +60,15 @@ from scopt.astgen.passes.wide_vectors import with_wide_vectors
 from scopt.astgen.passes.widened_factors import with_widened_factors
 from scopt.astgen.rewrite_setting import Setting, Watch
 from scopt.astgen.row_memory import memory_tests
+from scopt.astgen.transformed_program import Program, stand_ins
 from scopt.astgen.worth import check_nest, check_sizes
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
-from scopt.ir.nest_walks import calls
 from scopt.ir.scop import Dependences, Scop
-from scopt.ir.walks import used_names
 from scopt.machine import Machine
 from scopt.machine.costs import short_row
 from scopt.options import Options
 from scopt.poly.isl_utils import IN
-
-
-class Program(Struct, frozen=True, eq=False):
-    """A transformed region on its way to text.
-
-    source: the SCoP that was scheduled. marked: its schedule, after the band passes. buffered, lowered: the same
-    without strips and panels, and without register tiles; each with the statements that these take. scop: with all
-    statements and arrays that `nest` runs and uses. loops: the nest before it was rewritten for the printer. shown:
-    before variables stand for cells. told: the last one that runs but the stages above's statements. condition: C text
-    under which the nest pays; empty: always. summing: calls that sum several rows up. endings: calls that run loops
-    that end on data.
-    """
-
-    source: Scop
-    marked: MarkedSchedule
-    buffered: Buffered
-    lowered: Lowered
-    scop: Scop
-    nest: LoopNest
-    loops: LoopNest
-    shown: LoopNest
-    told: LoopNest
-    condition: str = ""
-    summing: Summing = Summing()
-    endings: Endings = Endings()
 
 
 class Rewrite(Struct, frozen=True):
@@ -128,29 +100,6 @@ def guard_of(program: Program, options: Options) -> str:
     """The test in front of the text."""
     source = program.source
     return guard_text(source, program.condition, counter_name(source.location) if options.count_guards else "")
-
-
-def emitted(program: Program) -> Emitted:
-    """The program as C."""
-    declarations = math_declarations(program.scop, program.nest)
-    turned = (*(one.text for one in turning_functions(program)), *program.summing.texts, *program.endings.texts)
-    definitions = (*program.buffered.definitions, *turned, *program.lowered.definitions, *declarations)
-    return emit(program.scop, program.nest, definitions=definitions)
-
-
-def turning_functions(program: Program) -> tuple[Transposed, ...]:
-    """The functions that copy panels, those that the nest calls."""
-    turned = {one.name for one in program.buffered.turned.values()}
-    called = {call.statement for call in calls(program.nest.body)} & turned
-    used = {name for one in called for name in used_names(program.scop.statement(one).body)}
-    return tuple(one for one in program.buffered.transposed if one.name in used)
-
-
-def stand_ins(program: Program) -> dict[str, str]:
-    """By name of a statement that strips, panels and register tiles have brought in, the SCoP's in whose place it
-    runs."""
-    found = {name: str(relation.get_tuple_name(IN)) for name, relation in program.buffered.expansions.items()}
-    return found | {name: found.get(one, one) for name, (one, _) in program.lowered.weights.items()}
 
 
 # --- the rewrites -----------------------------------------------------------------------------------------------------
@@ -293,6 +242,11 @@ def _computed(change: Callable[[Scop, Scop, LoopNest], tuple[Scop, LoopNest]]) -
     return run
 
 
+def _own_choices(program: Program, setting: Setting) -> Program:
+    own = stand_ins(program)
+    return replace(program, scop=with_own_choices(program.source, program.scop, program.nest, own))
+
+
 def _endings_in_lanes(program: Program, setting: Setting) -> Program:
     scop, nest, endings = with_endings_in_lanes(program.source, program.scop, program.nest)
     return replace(program, scop=scop, nest=nest, endings=endings)
@@ -381,6 +335,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("lanes-apart", "of records that are computed differently, one element apart", _lanes_apart),
     Rewrite("eager-conditions", "both sides of && and || are evaluated", _computed(with_eager_conditions)),
     Rewrite("picked-choices", "both sides of choices among constants", _computed(with_picked_choices)),
+    Rewrite("own-choices", "choices that strips make between computed numbers", _own_choices),
     Rewrite("lane-copies", "lanes have copies of extrema in any order", _computed(lambda _, *made: with_lanes(*made))),
     Rewrite("skipped-blocks", "searches leave out blocks in which nothing better is found", _skipped_blocks),
     Rewrite("wide-vectors", "vector loops over long rows ask for whole registers", _wide_vectors),

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 
 from scopt.astgen.allocation import Allocation
 from scopt.astgen.emit.emit_c import Emitted
-from scopt.astgen.generation import emitted, guard_of, lowered_program, rewritten, stand_ins
+from scopt.astgen.generation import guard_of, lowered_program, rewritten
 from scopt.astgen.lower.strip_dependences import apart
 from scopt.astgen.rewrite_setting import Setting
+from scopt.astgen.transformed_program import emitted, stand_ins
 from scopt.astgen.worth import NotWorth, Simpler, check_source
 from scopt.check.program import check_program
 from scopt.diagnostics import InputError, Remark, ScoptError

@@ -7,10 +7,11 @@ from typing import Any, ClassVar, TypeVar
 from msgspec import Struct
 
 from scopt.astgen.emit.emit_c import Emitted, emit
-from scopt.astgen.generation import REWRITES, Program
+from scopt.astgen.generation import REWRITES
 from scopt.astgen.lower.register_lowering import Lowered
 from scopt.astgen.lower.strip_lowering import Buffered
 from scopt.astgen.rewrite_setting import Watch
+from scopt.astgen.transformed_program import Program
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.nest import LoopNest
 from scopt.ir.scop import Scop

@@ -14,8 +14,8 @@ from typing import NoReturn
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.generation import Program
 from scopt.astgen.lower.ending_loops import ITEMS, EndingLoop
+from scopt.astgen.transformed_program import Program
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, subtract, weighted
 from scopt.ir.nest import Block, Call, Expr, For, LoopMark, LoopNest, Min, Name

@@ -13,8 +13,8 @@ from typing import Any
 from scopt import ir
 from scopt.astgen.emit.names import names_in_use
 from scopt.astgen.emit.strip_texts import STRIP
-from scopt.astgen.generation import Program
 from scopt.astgen.passes.fetched_cells import is_simple, may_fetch
+from scopt.astgen.transformed_program import Program
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import Call, Fetched, For
 from scopt.ir.nest_walks import items

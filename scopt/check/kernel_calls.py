@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from scopt import ir
 from scopt.astgen.emit.names import identifiers
-from scopt.astgen.generation import Program
 from scopt.astgen.lower.body_syntax import row_length
 from scopt.astgen.lower.tile_records import Step
+from scopt.astgen.transformed_program import Program
 from scopt.check.forms import Carrier, Moved, cell, operand_content
 from scopt.check.subscript_functions import Subscripts, base_of, function_of, functions, shifted, subscripts_of
 from scopt.diagnostics import InternalError

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from scopt.astgen.emit.lane_texts import lane_names
 from scopt.astgen.emit.names import names_in_use
-from scopt.astgen.generation import Program
 from scopt.astgen.passes.lane_copies import may_be_parted
+from scopt.astgen.transformed_program import Program
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import For, LoopMark
 from scopt.ir.nest_walks import items

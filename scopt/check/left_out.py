@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.names import KEYWORDS
-from scopt.astgen.generation import Program
 from scopt.astgen.passes.skipping import runs_of
+from scopt.astgen.transformed_program import Program
 from scopt.check.block_questions import Block, Reader
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import For, LoopMark

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from scopt import ir
-from scopt.astgen.generation import Program
 from scopt.astgen.passes.common_reads import is_plain, read_only, reads_of, surely_there
 from scopt.astgen.passes.common_values import value_type
 from scopt.astgen.passes.row_variables import is_row_there, row_type, rows_of, written_variables
+from scopt.astgen.transformed_program import Program
 from scopt.check.reading import together
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import Block, Call, For, Hold, Loaded

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import MASKED, helper_name
-from scopt.astgen.generation import Program
 from scopt.astgen.passes.eager import Sure
 from scopt.astgen.passes.exchanging import SUFFIX as EXCHANGED
 from scopt.astgen.passes.masking import masked
+from scopt.astgen.transformed_program import Program
 from scopt.check.eager_conditions import is_truth_of, same_conditions
 from scopt.check.exchanged_cells import is_exchanged
 from scopt.diagnostics import InternalError

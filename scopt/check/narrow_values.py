@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from scopt.astgen.emit.names import KEYWORDS
 from scopt.astgen.emit.narrow_texts import MOST
-from scopt.astgen.generation import Program
 from scopt.astgen.passes.narrow_loops import narrowed
+from scopt.astgen.transformed_program import Program
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import Block, For, Hold, Narrow
 from scopt.ir.nest_walks import children, declared, items, used_names

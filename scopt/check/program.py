@@ -19,8 +19,8 @@ from scopt.astgen.emit.c_read import Reader, canonical
 from scopt.astgen.emit.emit_c import Emitted
 from scopt.astgen.emit.helper_texts import helper_definitions
 from scopt.astgen.emit.reparse import check_printed
-from scopt.astgen.generation import Program, turning_functions
 from scopt.astgen.passes.held_check import check_held
+from scopt.astgen.transformed_program import Program, turning_functions
 from scopt.check.buffers import Buffers
 from scopt.check.ended_strips import check_ended_strips
 from scopt.check.fetched_strips import check_fetched_strips

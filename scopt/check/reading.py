@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.c_expr import PRODUCTS, helper_name
-from scopt.astgen.generation import Program
 from scopt.astgen.lower.tile_records import Turned
 from scopt.astgen.passes.chains import accumulated
 from scopt.astgen.passes.eager import SUFFIX
@@ -21,6 +20,7 @@ from scopt.astgen.passes.picking import PICKED
 from scopt.astgen.passes.turned_sums import Summed
 from scopt.astgen.passes.two_forms import in_one_form
 from scopt.astgen.passes.widened_factors import WIDER, is_widened
+from scopt.astgen.transformed_program import Program
 from scopt.check.eager_conditions import is_eager
 from scopt.check.ended_strips import without_strips
 from scopt.check.masks import masked_ones

@@ -12,10 +12,12 @@ from typing import NoReturn
 
 import islpy as isl
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.subscripts import exact_in
-from scopt.astgen.generation import Program
+from scopt.astgen.passes.own_choices import picks_own, without_own_picks
+from scopt.astgen.transformed_program import Program
 from scopt.check.forms import Carrier, Choice, Copy, Moved, Roles, cell, operand_content
 from scopt.check.kernel_calls import step_carriers
 from scopt.check.subscript_functions import Subscripts, base_of, function_of, subscripts_of
@@ -80,6 +82,9 @@ class _Reader(Struct, frozen=True, eq=False):
     def moved(self, original: Statement, statement: Statement, expansion: isl.Map) -> list[Moved]:
         """The references to buffers of a statement that stands for an original one, or for it with choices in place of
         a condition: of values that nobody else looks at, or that it assigns whatever holds."""
+        if picks_own(self.program.source, original):
+            plain = without_own_picks(self.program.scop, statement.body, self.type_of)
+            statement = replace(statement, body=plain)
         for body in conditions(statement.body, self.type_of) if isinstance(original.body, ir.If) else ():
             walk = _Walk(self, original, statement, expansion)
             try:

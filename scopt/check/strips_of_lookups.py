@@ -10,8 +10,8 @@ from __future__ import annotations
 from scopt import ir
 from scopt.astgen.emit.names import names_in_use
 from scopt.astgen.emit.strip_texts import LOOKUP, PLACE, numbered, part_name
-from scopt.astgen.generation import Program
 from scopt.astgen.passes.lookups_apart import keeps_order, may_be_strips
+from scopt.astgen.transformed_program import Program
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import Call, For
 from scopt.ir.nest_walks import items

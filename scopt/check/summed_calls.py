@@ -13,9 +13,9 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt import ir
-from scopt.astgen.generation import Program, stand_ins
 from scopt.astgen.lower.row_sums import RowSums, value_of
 from scopt.astgen.passes.turned_sums import Summed, next_row
+from scopt.astgen.transformed_program import Program, stand_ins
 from scopt.check.subscript_functions import Subscripts, base_of, functions, subscripts_of
 from scopt.diagnostics import InternalError
 from scopt.ir.ctypes import plain_type

@@ -16,11 +16,11 @@ import islpy as isl
 from msgspec import Struct
 
 from scopt import ir
-from scopt.astgen.generation import Program
 from scopt.astgen.lower.body_syntax import row_length
 from scopt.astgen.lower.strip_statements import plus
 from scopt.astgen.lower.tile_records import Turned
 from scopt.astgen.lower.transposing import Transposed
+from scopt.astgen.transformed_program import Program
 from scopt.check.memory import read_allocations
 from scopt.check.subscript_functions import Subscripts, base_of, functions, subscripts_of
 from scopt.diagnostics import InternalError

@@ -24,7 +24,7 @@ def choices(
 ) -> ir.Node | None:
     """The body as assignments of choices; None if it is nothing of the kind. is_own: whether what a reference is to may
     be written at any time; type_of: how its type is spelled, None if that isn't known."""
-    pairs, condition = list(_assignments(body)), body.cond if isinstance(body, ir.If) else None
+    pairs, condition = list(assignments(body)), body.cond if isinstance(body, ir.If) else None
     if condition is None or not pairs or not _is_pure(condition):
         return None
     types = [kind for target, _ in pairs if (kind := type_of(target)) is not None]
@@ -32,7 +32,7 @@ def choices(
         return None
     # the condition is evaluated for each of them
     last = sorted(pairs, key=lambda pair: _occurs(pair[0], condition))
-    if not _independent(condition, last):
+    if (last != pairs and not _independent(pairs)) or _changes(condition, last):
         return None
     known = all(_is_of(value, kind, type_of) for (_, value), kind in zip(pairs, types, strict=True))
     made = []
@@ -61,12 +61,13 @@ def conditions(body: ir.Node, type_of: Callable[[ir.Node], str | None]) -> Itera
     if not found or not all(same_tree(found[0][0], condition) for condition, _ in found):
         return
     condition, pairs = found[0][0], [pair for _, pair in found]
-    if not all(map(_is_pure, (condition, *(value for _, value in pairs)))) or not _independent(condition, pairs):
+    if not all(map(_is_pure, (condition, *(value for _, value in pairs)))) or _changes(condition, pairs):
         return
     # an assignment converts by itself
     bare = [(target, value.expr) for target, value in pairs if isinstance(value, ir.Cast)]
+    free = _independent(pairs)
     for some in (pairs, bare) if len(bare) == len(pairs) else (pairs,):
-        for place in range(len(some)):
+        for place in range(0 if free else len(some) - 1, len(some)):
             ordered = [*some[:-1][:place], some[-1], *some[:-1][place:]]
             for made in product(*(_updates(target, value) for target, value in ordered)):
                 yield ir.If(condition, ir.Compound(list(made)), None)
@@ -149,7 +150,7 @@ def element_type(arrays: Iterable[Array], reference: ir.Node) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _assignments(body: ir.Node) -> Iterator[Pair]:
+def assignments(body: ir.Node) -> Iterator[Pair]:
     """Of a condition without an alternative, all that is behind it; nothing if there is anything else."""
     if not isinstance(body, ir.If) or body.iffalse is not None:
         return
@@ -181,16 +182,19 @@ def _updates(target: ir.Node, value: ir.Node) -> Iterator[ir.Node]:
                 yield from (ir.UnaryOp(step, target) for step in (f"p{op}{op}", f"{op}{op}"))
 
 
-def _independent(condition: ir.Node, pairs: Sequence[Pair]) -> bool:
-    """Whether assignments do the same in any order, and only the last one changes the condition."""
+def _independent(pairs: Sequence[Pair]) -> bool:
+    """Whether assignments do the same in any order."""
     targets = [target for target, _ in pairs]
     for k, (target, _) in enumerate(pairs):
         others = [value for m, (_, value) in enumerate(pairs) if m != k]
         if any(_occurs(target, other) for other in (*targets[:k], *targets[k + 1 :], *others)):
             return False
-        if k < len(pairs) - 1 and _occurs(target, condition):
-            return False
     return True
+
+
+def _changes(condition: ir.Node, pairs: Sequence[Pair]) -> bool:
+    """Whether an assignment changes a condition that is asked for again behind it."""
+    return any(_occurs(target, condition) for target, _ in pairs[:-1])
 
 
 def _occurs(reference: ir.Node, root: ir.Node) -> bool:

@@ -12,10 +12,10 @@ import pytest
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.generation import Program
 from scopt.astgen.lower.ending_loops import EndingLoop
 from scopt.astgen.lower.lane_values import NoLanes
 from scopt.astgen.passes.ending_statements import IN_LANES, LANE
+from scopt.astgen.transformed_program import Program
 from scopt.check.ended_strips import check_ended_strips, without_strips
 from scopt.check.functions.ending_functions import check_ending
 from scopt.check.functions.faults import Fault

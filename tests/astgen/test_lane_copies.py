@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from scopt import pipeline
 from scopt.astgen import generation
-from scopt.astgen.generation import Program
+from scopt.astgen.transformed_program import Program
 from scopt.check.lanes_beginnings import check_lane_copies
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import For, LoopMark, LoopNest, Parted

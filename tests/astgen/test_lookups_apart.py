@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.astgen.emit.strip_texts import LOOKUP, PLACE
-from scopt.astgen.generation import Program
+from scopt.astgen.transformed_program import Program
 from scopt.check.strips_of_lookups import check_strips_of_lookups
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import For, LoopNest

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from scopt.astgen.generation import Program, lowered_program, rewritten
+from scopt.astgen.generation import lowered_program, rewritten
 from scopt.astgen.rewrite_setting import Setting, Watch
+from scopt.astgen.transformed_program import Program
 from scopt.check.narrow_values import check_narrow_values
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import For, Narrow

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.generation import Program
 from scopt.astgen.lower.row_sums import RowSums, Update
 from scopt.astgen.passes.turned_sums import Summing
+from scopt.astgen.transformed_program import Program
 from scopt.check.functions.sums_of_rows import check_sums
 from scopt.check.functions.workshop import Workshop
 from scopt.check.summed_calls import check_row_sums

@@ -13,8 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.generation import REWRITES, Program, emitted, guard_of
+from scopt.astgen.generation import REWRITES, guard_of
 from scopt.astgen.rewrite_setting import Watch
+from scopt.astgen.transformed_program import Program, emitted
 from scopt.check.program import check_program
 from scopt.check.read_text import Text
 from scopt.diagnostics import InternalError

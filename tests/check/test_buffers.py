@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from scopt.astgen.generation import Program
+from scopt.astgen.transformed_program import Program
 from scopt.ir.expr import plus
 from scopt.ir.nest import Call, For
 from scopt.ir.nest_walks import Item

@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.generation import Program, lowered_program, rewritten
+from scopt.astgen.generation import lowered_program, rewritten
 from scopt.astgen.rewrite_setting import Setting, Watch
+from scopt.astgen.transformed_program import Program
 from scopt.check.left_out import check_searches
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import Block, For

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.generation import Program
 from scopt.astgen.lower.body_syntax import integer
+from scopt.astgen.transformed_program import Program
 from scopt.check.turned import check_turned
 from scopt.diagnostics import InternalError
 from scopt.ir.nest_walks import calls

@@ -42,6 +42,9 @@ def as_choices(text: str) -> ir.Node | None:
         # where the value may have another type it is converted before the choice would do so
         ("if (d < 0) a = d;", "a = d < 0 ? (int)d : a;"),
         ("if (a > 3) b = b + 1;", "b = a > 3 ? (int)(b + 1) : b;"),
+        # each sees what those in front of it have given
+        ("if (d < 1) { a = b; b = 1; }", "{ a = d < 1 ? b : a; b = d < 1 ? 1 : b; }"),
+        ("if (d < 1) { a++; b -= a; }", "{ a = d < 1 ? (int)(a + 1) : a; b = d < 1 ? (int)(b - a) : b; }"),
         ("if (d < x) a += 1;", "a = d < x ? (int)(a + 1) : a;"),
         (
             "if (d < 3) { a++; --b; x *= d; }",
@@ -61,9 +64,7 @@ def test_conditions_become_choices(text: str, wanted: str) -> None:
         "if (d < x) d = x;",  # not ours: nobody may write it at any time
         "if (d < x) x = d; else x = 0;",
         "if (a < b) { a = b; b = 3; }",  # both change the condition
-        "if (d < x) { a = b; b = 1; }",  # the order matters
-        "if (d < x) { a = 1; a = 2; }",
-        "if (d < x) { a++; b -= a; }",  # the order matters
+        "if (a < b) { a = x; x = a; }",  # the order matters, and the first one changes the condition
         "if (d < x) { a++; ; }",
         "if (f(d)) a = 1;",
         "if (d < x) a = f(d);",
@@ -80,7 +81,6 @@ def test_other_statements_stay(text: str) -> None:
     [
         "{ x = d < x ? d : x; a = d < x ? b : a; }",  # the second condition sees the first one's result
         "{ a = d < x ? b : a; b = d > x ? 1 : b; }",  # two conditions
-        "{ a = d < x ? b : a; b = d < x ? 1 : b; }",  # the second one changes what the first one took: no other order
         "x = d < x ? d : d;",
         "a = d < x ? (char)b : a;",  # a conversion that the assignment does not make
         "a = d < x ? d : a;",  # what stays goes through the other type

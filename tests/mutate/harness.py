@@ -25,8 +25,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import attempts, pipeline, statement_forms, transform as region
-from scopt.astgen.generation import Program
 from scopt.astgen.rewrite_setting import Watch
+from scopt.astgen.transformed_program import Program
 from scopt.ir.marked_schedule import MarkedSchedule
 from scopt.ir.scop import Scop
 from scopt.isolation import Attempt, Failed, Finished
