@@ -31,6 +31,7 @@ from scopt.ir.walks import used_names
 from scopt.machine import Machine
 from scopt.machine.costs import ITERATIONS, UNKNOWN_EXTENT, instance_cost, takes_its_time
 from scopt.poly.isl_utils import PARAM, SET
+from scopt.poly.same_object import of_same
 
 # A share that isn't worth what becomes of the rest (chosen: with two threads it makes a region faster by a twentieth).
 LEAST_SHARE = 0.1
@@ -149,16 +150,24 @@ def _followed(scop: Scop, statement: Statement) -> set[str]:
     """The names that a statement uses, and those that what gives its variables their values does: such a statement has
     to do with the iterators of that."""
     found, fresh = set[str](), [statement]
-    seen = {statement.name}
+    seen, writers = {statement.name}, _writers(scop)
     while fresh:
         one = fresh.pop()
         found |= set(used_names(one.body))
-        read = {access.array for access in one.accesses if access.kind != "write"}
-        variables = {name for name in read if not scop.arrays[name].rank and scop.arrays[name].private}
-        for other in scop.statements:
-            if other.name not in seen and any(own.is_write and own.array in variables for own in other.accesses):
-                seen.add(other.name)
-                fresh.append(other)
+        for name in {access.array for access in one.accesses if access.kind != "write"} & writers.keys():
+            fresh += [other for other in writers[name] if other.name not in seen]
+            seen |= {other.name for other in writers[name]}
+    return found
+
+
+@of_same(4)
+def _writers(scop: Scop) -> dict[str, list[Statement]]:
+    """The statements that write variables of an iteration's own, by the variables' names."""
+    found: dict[str, list[Statement]] = {}
+    for one in scop.statements:
+        for name in {access.array for access in one.accesses if access.is_write}:
+            if not scop.arrays[name].rank and scop.arrays[name].private:
+                found.setdefault(name, []).append(one)
     return found
 
 

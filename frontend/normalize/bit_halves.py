@@ -12,7 +12,7 @@ from scopt import ir
 from scopt.frontend.normalize.tree_rewriting import value_of
 from scopt.ir.effects import effects
 from scopt.ir.truths import truth
-from scopt.ir.walks import mapped, same_tree, walk
+from scopt.ir.walks import mapped, same_tree, used_names, walk
 
 _OTHER_BELOW: Mapping[str, bool] = {"<": False, "<=": False, ">": True, ">=": True}
 
@@ -139,14 +139,14 @@ def bits_of(name: str, body: Any) -> Iterator[Bit]:
     that asks for the bit, ``x[i - h]``, ``x[i | h]``."""
     subscripts = [node.subscript for node in walk(body) if isinstance(node, ir.ArrayRef)]
     conditions = [node.cond for node in walk(body) if isinstance(node, ir.If | ir.TernaryOp)]
+    asking = [part for condition in conditions if name in used_names(condition) for part in walk(condition)]
     found: list[Any] = []
     for node in (node for subscript in subscripts for node in walk(subscript)):
         for mask in masks_of(node, name):
             if any(same_tree(mask, other) for other in found):
                 continue
             bit = Bit(name, mask)
-            asks = any(bit.decided(part, on=True) is not None for condition in conditions for part in walk(condition))
-            if node.op == "^" or asks:
+            if node.op == "^" or any(bit.decided(part, on=True) is not None for part in asking):
                 found.append(mask)
                 yield bit
 

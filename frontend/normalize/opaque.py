@@ -104,13 +104,14 @@ def may_end_early(body: Any) -> bool:
 
 
 def _jumps(node: Any, *, breaks: bool, continues: bool) -> Iterator[Any]:
-    if (isinstance(node, ir.Break) and breaks) or (isinstance(node, ir.Continue) and continues):
-        yield node
-    if node is None or isinstance(node, LOOPS):
-        return
-    breaks = breaks and not isinstance(node, ir.Switch)
-    for child in node.parts:
-        yield from _jumps(child, breaks=breaks, continues=continues)
+    todo = [(node, breaks)]
+    while todo:
+        inner, ending = todo.pop()
+        if (isinstance(inner, ir.Break) and ending) or (isinstance(inner, ir.Continue) and continues):
+            yield inner
+        elif inner is not None and not isinstance(inner, LOOPS):
+            ending = ending and not isinstance(inner, ir.Switch)
+            todo += [(part, ending) for part in reversed(inner.parts)]
 
 
 def out_of_statements(node: Any) -> Any | None:

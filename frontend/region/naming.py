@@ -95,27 +95,27 @@ def with_value(placed: Placed, options: Options) -> Placed | None:
     """The region with the value of one of its macros in the place of the name,
     if that is all it takes for it to be a SCoP."""
     region = placed.region
-    if not 1 < len(region.symbolic) <= MAX_NAMES or _is_scop(placed.tu, region, options):
+    if not 1 < len(region.symbolic) <= MAX_NAMES or _scop(placed.tu, region, options) is not None:
         return None
     for name, value in region.symbolic.items():
         if name in region.types or value < 0:
             continue  # these values are no plain literals
         symbolic = {other: hint for other, hint in region.symbolic.items() if other != name}
         chosen = replace(with_number(region, name, value), symbolic=symbolic, baked={**region.baked, name: value})
-        if _is_scop(placed.tu, replace(chosen, pragmas=Directives()), options):
-            return replace(placed, region=chosen, scop=None)
+        scop = _scop(placed.tu, replace(chosen, pragmas=Directives()), options)
+        if scop is not None:
+            return replace(placed, region=chosen, scop=None if chosen.pragmas.used else scop)
     return None
 
 
-def _is_scop(tu: TranslationUnit, region: Region, options: Options) -> bool:
+def _scop(tu: TranslationUnit, region: Region, options: Options) -> Scop | None:
     try:
         from scopt.frontend.region.autodetect import MAX_OPERATIONS  # loaded by then: it has found the regions
 
         with operation_limit(MAX_OPERATIONS):
-            extract(tu, region, "candidate", assume_apart=options.assume_apart)
+            return extract(tu, region, "candidate", assume_apart=options.assume_apart)
     except (Refusal, isl.Error):
-        return False
-    return True
+        return None
 
 
 # --- the second tree --------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from scopt.frontend.text.gnu import arguments, closing
 from scopt.frontend.text.preprocessed import Preprocessed
+from scopt.poly.same_object import of_same
 
 _STRING = r'"(?:\\[\s\S]|[^"\\\n])*"|\'(?:\\[\s\S]|[^\'\\\n])*\''
 _STRUCTURE = re.compile(rf"{_STRING}|^[ \t]*#[^\n]*|[(){{}};=]", re.MULTILINE)
@@ -44,8 +45,13 @@ class Chunk(NamedTuple):
     system: bool
 
 
-def split(result: Preprocessed) -> Iterator[Chunk]:
+@of_same(2)
+def split(result: Preprocessed) -> tuple[Chunk, ...]:
     """Cut the text after each ``;`` and function body at the outermost level."""
+    return tuple(_split(result))
+
+
+def _split(result: Preprocessed) -> Iterator[Chunk]:
     text = result.text
     origin = _Origins(result)
     start, depth, assigned, body, pending = 0, 0, False, -1, 0

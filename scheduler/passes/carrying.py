@@ -49,6 +49,8 @@ def _carried(scop: Scop, deps: Dependences, writer: Statement, write: Access) ->
     array, depth = scop.arrays[write.array], len(writer.iterators)
     if depth < 2 or array.rank < 2 or not array.type.floating or array.private:
         return None
+    if write.kind != "write" or not _along_line(write, depth):
+        return None  # nor would what is asked below find anything
     if not any(_is_row(deps, scop, writer, write, k) for k in range(depth - 1)):
         return None
     return carried_along(scop, deps, writer, write)

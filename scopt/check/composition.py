@@ -215,7 +215,7 @@ def _without_hints(tokens: Sequence[RawToken]) -> Iterator[RawToken]:
     size, hints = len(NOT_UNROLLED), set[int]()
     rest = [k for k, token in enumerate(tokens) if not is_line_directive(token)]
     lines = [tokens[k].text.strip() if tokens[k].kind == "directive" else "" for k in rest]
-    for k in range(len(rest)):
+    for k in (place for place, line in enumerate(lines) if line):
         if is_not_unrolled(lines[k : k + size]):
             hints.update(rest[k : k + size])
         elif is_for_both(lines[k : k + 5]):

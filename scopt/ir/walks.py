@@ -50,10 +50,7 @@ def mapped(node: NodeT, change: Change) -> NodeT:
     """The node with `change(child)` in the place of each child; the node itself if these are the same."""
     parts = node.parts
     made = [change(part) for part in parts]
-    for one, part in zip(made, parts, strict=True):
-        if one is not part:
-            return _with_parts(node, made)
-    return node
+    return node if all(map(operator.is_, made, parts)) else _with_parts(node, made)
 
 
 def _with_parts(node: NodeT, parts: Iterable[Any]) -> NodeT:
@@ -100,8 +97,16 @@ def rewritten(root: NodeT, change: Callable[[Any, Any], Any], become: dict[Node,
 
 
 def with_nodes(root: NodeT, others: dict[Node, Any]) -> NodeT:
-    """The tree with other nodes in the place of some."""
-    made: NodeT = replaced(root, lambda node: others.get(node, node))
+    """The tree with other nodes in the place of some. Trees without any of them aren't gone through."""
+    looked_for = others.keys()
+
+    def inner(node: Any) -> Any:
+        if node in looked_for:
+            return others[node]
+        whole = node.whole
+        return node if whole and looked_for.isdisjoint(whole) else mapped(node, inner)
+
+    made: NodeT = inner(root)
     return made
 
 

@@ -81,6 +81,11 @@ def not_forward(joint: isl.Map) -> isl.Map:
     width = date_length(joint)
     rest, found = joint, joint.intersect_range(isl.Set.empty(joint.get_space().range()))
     for position in range(width):
+        known = _known(joint, position)
+        if known == 0:
+            continue
+        if known is not None:
+            return found if known > 0 else found.union(rest)
         found = found.union(rest.order_gt(isl.dim_type.out, position, isl.dim_type.out, width + position))
         rest = rest.equate(isl.dim_type.out, position, isl.dim_type.out, width + position)
     return found.union(rest)

@@ -62,14 +62,6 @@ def generators_of_cone(
     inequalities: Sequence[Row], equalities: Sequence[Row], width: int
 ) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     """(extreme rays, lines) of {y ∈ Qʷⁱᵈᵗʰ : a·y >= 0 for inequalities, = 0 for equalities}, as integer vectors."""
-    return _generators_of_cone(tuple(inequalities), tuple(equalities), width)
-
-
-@lru_cache(maxsize=256)
-def _generators_of_cone(
-    inequalities: tuple[Row, ...], equalities: tuple[Row, ...], width: int
-) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
-    """The same: most dependences of straight code are from an iteration to itself."""
     basis = nullspace(equalities, width)
     # In coordinates of the basis the equalities are gone.
     reduced = {normalized([_dot(row, vector) for vector in basis]) for row in inequalities}
@@ -265,6 +257,13 @@ def generators(piece: isl.BasicSet) -> Generators:
     equalities, inequalities = constraint_rows(piece)
     visible = piece.dim(isl.dim_type.param) + piece.dim(isl.dim_type.set)
     width = visible + piece.dim(isl.dim_type.div) + 1
+    return _of_rows(tuple(equalities), tuple(inequalities), visible, width)
+
+
+@lru_cache(maxsize=1 << 12)
+def _of_rows(equalities: tuple[Row, ...], inequalities: tuple[Row, ...], visible: int, width: int) -> Generators:
+    """Those of a piece with these constraints, in its visible columns: most dependences of straight code are from an
+    iteration to itself, and the bands of several trees for one region have much the same dependences."""
     weight = tuple([0] * (width - 1) + [1])
     rays, lines = generators_of_cone([*tightened(equalities, inequalities), weight], equalities, width)
     return Generators(rays, lines).projected(range(visible))
@@ -306,6 +305,8 @@ def tightened(equalities: Sequence[Row], inequalities: Sequence[Row]) -> list[Ro
 
 def _without(row: Row, equality: Row, column: int) -> Row:
     """The row with an unknown replaced by what an equality says, in which its factor is ±1."""
+    if not row[column]:
+        return row
     factor = row[column] * equality[column]
     return tuple(a - factor * b for a, b in zip(row, equality, strict=True))
 

@@ -191,6 +191,8 @@ def test_one_value_may_be_enough() -> None:
     assert found is not None
     assert (found.region.symbolic, found.region.baked) == ({"N": 100}, {"STEP": 3})
     assert "STEP" not in [node.name for item in found.region.items for node in walk(item) if isinstance(node, ir.ID)]
+    assert found.scop is not None  # it isn't read again
+    assert [statement.name for statement in found.scop.statements] == ["S0"]
 
 
 def test_short_loops_have_values_where_speed_counts() -> None:

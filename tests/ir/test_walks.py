@@ -125,6 +125,17 @@ def test_what_becomes_of_nodes() -> None:
     assert with_nodes(node, {inner: made.left.subscript}).left.subscript is made.left.subscript
 
 
+def test_trees_without_the_nodes_are_shared_and_what_is_put_in_is_not_looked_at() -> None:
+    node = expression("f(a + b, c[i] * d)")
+    first, second = node.args.exprs
+    put = ir.BinaryOp("-", second.right, ir.ID("e"))
+    made = with_nodes(node, {second.right: put, second: put})
+    assert text_of(with_nodes(node, {second.right: put})) == "f(a + b, c[i] * (d - e))"
+    assert with_nodes(node, {second.right: put}).args.exprs[0] is first
+    assert made.args.exprs[1] is put
+    assert with_nodes(node, {ir.ID("a"): put}) is node
+
+
 def test_members_are_no_names() -> None:
     node = expression("a.b + a->c + (struct s) {.d = e}.d")
     renamed = rebuilt(node, lambda inner: changed(inner, name="x") if isinstance(inner, ir.ID) else inner)
