@@ -51,7 +51,7 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
         return True
     if any(loop.mark.kept for loop in loops_of(with_kept_loops(scop, nest))):
         return True
-    if widens_factors(scop, nest):
+    if any(loop.mark.placed for loop in loops) or widens_factors(scop, nest):
         return True
     if any(loop.mark.fetched for loop in loops_of(with_fetched_cells(scop, scop, nest)[1])):
         return True

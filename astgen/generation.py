@@ -47,6 +47,7 @@ from scopt.astgen.passes.neighbours import with_common_guards, with_lines_kept
 from scopt.astgen.passes.outer_conditions import in_two_forms, with_conditions_outside
 from scopt.astgen.passes.own_choices import with_own_choices
 from scopt.astgen.passes.picking import with_picked_choices
+from scopt.astgen.passes.places_ahead import with_placed_loops, with_places_ahead
 from scopt.astgen.passes.row_variables import with_row_variables
 from scopt.astgen.passes.shifted_rows import with_shifted_rows_apart
 from scopt.astgen.passes.short_strips import with_short_strips
@@ -217,11 +218,12 @@ def _collapsed_loops(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_collapsed_loops(program.nest))
 
 
-def _of_vectors(change: Callable[[Scop, LoopNest], LoopNest]) -> Callable[[Program, Setting], Program]:
-    """A rewrite of loops that is about vectors alone."""
+def _of_vectors(change: Callable[[Scop, LoopNest], LoopNest], *, always: bool = False) -> Callable[..., Program]:
+    """A rewrite of loops that is about vectors alone; always: about other loops, too."""
 
     def run(program: Program, setting: Setting) -> Program:
-        return replace(program, nest=change(program.scop, program.nest)) if setting.options.simd else program
+        leaves = not (always or setting.options.simd)
+        return program if leaves else replace(program, nest=change(program.scop, program.nest))
 
     return run
 
@@ -262,10 +264,6 @@ def _skipped_blocks(program: Program, setting: Setting) -> Program:
 
 def _wide_vectors(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_wide_vectors(program.scop, program.nest, setting.options.machine.vector_bytes))
-
-
-def _common_choices(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_common_choices(program.scop, program.nest))
 
 
 def _common_reads(program: Program, setting: Setting) -> Program:
@@ -313,6 +311,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("work-guards", "parallel loops get a test of their work, or lose their mark", _work_guards),
     Rewrite("small-loops", "parallel loops that surely have little work become plain ones", _small_loops),
     Rewrite("stepping-loops", "no vectors of loops that step, or look up; exchanges without branches", _stepping_loops),
+    Rewrite("placed-loops", "loops that look up where they compute are to be strips", _of_vectors(with_placed_loops)),
     Rewrite("possible-endings", "loops that end on data, where lanes can be had", _computed(with_possible_endings)),
     Rewrite("worth", "of regions without pragmas: whether, and from which size on, the loops pay", _worth),
     Rewrite("uncopied-loops", "loops whose threads copy arrays stand beside plain ones", _uncopied_loops),
@@ -341,8 +340,9 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("wide-vectors", "vector loops over long rows ask for whole registers", _wide_vectors),
     Rewrite("collapsed-loops", "loops of threads over two loops only where these can be one", _collapsed_loops),
     Rewrite("common-reads", "what a vector loop only reads, or chooses, is in a variable", _common_reads),
-    Rewrite("common-choices", "choices that an innermost loop leaves stand in front of it", _common_choices),
+    Rewrite("common-choices", "choices that loops leave, in front", _of_vectors(with_common_choices, always=True)),
     Rewrite("narrow-loops", "sums of narrow cells have 16 bits where these are enough", _of_vectors(with_narrow_loops)),
+    Rewrite("places-ahead", "places that loops compute, cells there, the rest", _computed(with_places_ahead)),
     Rewrite("fetched-cells", "cells that last for some iterations, in buffers", _computed(with_fetched_cells)),
     Rewrite("lookups-apart", "places in tables in vectors, lookups one by one", _computed(with_lookups_apart)),
     Rewrite("endings-in-lanes", "loops that end on data, for many items at a time", _endings_in_lanes),

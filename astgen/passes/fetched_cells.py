@@ -22,11 +22,11 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.astgen.emit.c_expr import ExprPrinter
 from scopt.astgen.emit.names import names_in_use
-from scopt.astgen.emit.strip_texts import STRIP
+from scopt.astgen.emit.strip_texts import STRIP, strip_length
 from scopt.astgen.passes.lookups_apart import looks_up_apart, may_be_strips
 from scopt.astgen.passes.vectors_beside import has_vectors_beside
 from scopt.ir.expr import exceeds, linear, names, plus, subtract
-from scopt.ir.nest import Call, Const, Expr, Fetched, For, LoopNest, Name
+from scopt.ir.nest import Call, Const, Expr, Fetched, For, LoopNest, Min, Name
 from scopt.ir.nest_walks import Item, items, map_block
 from scopt.ir.scop import Access, CType, Scop, Statement
 from scopt.ir.walks import walk
@@ -58,7 +58,7 @@ class _Rewriter(Struct, frozen=True, eq=False):
 
     def item(self, item: Item) -> tuple[Item, ...]:
         found = _wanted(self.scop, item) if isinstance(item, For) and may_fetch(item) else []
-        if not found or not isinstance(item, For):
+        if not found or not isinstance(item, For) or item.mark.fetched is not None:
             return (item,)
         those = tuple(dict.fromkeys(call.statement for call, _, _ in found))
         for name in those:
@@ -138,10 +138,21 @@ def _is_parametric(scop: Scop, length: Expr) -> bool:
 def looked_up_lengths(scop: Scop, nest: LoopNest) -> list[str]:
     """C text that rows are long enough for strips in which single iterations' cells are fetched, of sizes that aren't
     known (measured: with 32 iterations, half of the time to 1.2 times as long)."""
-    loops = (one for one in items(nest.body) if isinstance(one, For) and one.mark.fetched is not None)
-    lengths = (subtract(one.upper, one.lower) for one in loops if one.mark.fetched and one.mark.fetched.group == 1)
-    tests = (exceeds((plus(length, 1),), STRIP // 4 - 1) for length in lengths if not isinstance(length, Const))
+    parameters = {one.name for one in scop.parameters}
+    tests = [
+        exceeds((plus(length, 1),), strip_length(one.mark.fetched) // 4 - 1)
+        for one in items(nest.body)
+        if isinstance(one, For) and one.mark.fetched is not None and one.mark.fetched.group == 1
+        for length in lengths_of(one)
+        if not isinstance(length, Const) and names(length) <= parameters
+    ]
     return list(dict.fromkeys(ExprPrinter.of(scop).condition(one).text for one in tests))
+
+
+def lengths_of(loop: For) -> list[Expr]:
+    """What the number of iterations, less one, is the least of."""
+    ends = loop.upper.args if isinstance(loop.upper, Min) else (loop.upper,)
+    return [subtract(one, loop.lower) for one in ends]
 
 
 def _divides(node: ir.Node) -> bool:

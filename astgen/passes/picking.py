@@ -15,7 +15,11 @@ ice sheets: 0.58 of the time).
 might trap there, and brings even what stands in front of a choice behind it. So calls choose such numbers by masks of
 bits for gcc: ``scopt_pickd(x > t, x * a, x - b)`` (measured: limiters of slopes take 0.4 of the time, clipping
 with a slope and sharpening by thresholds a sixth). Calls that mask ints are for conditions that several statements ask
-(`scopt.astgen.passes.shared_choices`), and for ints that are divided (`scopt.astgen.passes.divided_ints`).
+(`scopt.astgen.passes.shared_choices`), for ints that are divided (`scopt.astgen.passes.divided_ints`), and for those
+that loops make numbers of which look up where they say (`scopt.astgen.passes.converted_ints`).
+
+``if (x < 0) x += n;`` is such a branch, too, which gives `x` another value that is computed: ``x = scopt_pickf(x < 0,
+x + n, x)`` (of sums of an iteration alone).
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.astgen.emit.c_expr import BLEND, PICKS, helper_name
 from scopt.astgen.lower.body_syntax import call
+from scopt.astgen.passes.converted_ints import choosing_converted_ints
 from scopt.astgen.passes.divided_ints import (
     is_computed_always,
     is_quotient,
@@ -56,6 +61,7 @@ def with_picked_choices(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop,
     call such functions, and the SCoP with these statements."""
     statements = {one.name: one for one in source.statements}
     folding, shared = folding_variables(source), shared_conditions(scop, nest)
+    converted = choosing_converted_ints(scop, nest)
 
     def picked(name: str) -> Statement | None:
         own, statement = statements.get(name.removesuffix(SUFFIX)), scop.statement(name)
@@ -67,6 +73,8 @@ def with_picked_choices(source: Scop, scop: Scop, nest: LoopNest) -> tuple[Scop,
             if is_computed_always(source, made):
                 break
         made = with_blends(Values(source, own), made, shared.get(name, ()))
+        if name in converted:
+            made = with_blended_int(source, own, made)
         return None if made is statement.body else replace(statement, name=name + PICKED, body=made)
 
     return with_vector_statements(scop, nest, picked)
@@ -149,6 +157,18 @@ def with_blends(values: Values, body: ir.Node, conditions: Sequence[ir.Node]) ->
     return rewritten(body, change, {}) if conditions else body
 
 
+def with_blended_int(scop: Scop, statement: Statement, body: ir.Node) -> ir.Node:
+    """A body that chooses an int, as an assignment with a call, if it may be one."""
+    found = assigned(body) or _kept(scop, statement, body)
+    if found is None or not isinstance(found[1], ir.TernaryOp):
+        return body
+    values = Values(scop, statement, found[0])
+    if values.kind(found[1]) != "int":
+        return body
+    made = _picked(values, found[1], helper_name(BLEND, scop.reserved))
+    return body if made is None else ir.Assignment("=", found[0], made, body.coord)
+
+
 def assigned(body: ir.Node) -> tuple[ir.Node, ir.Node] | None:
     """The one cell that a statement assigns whatever its conditions say, and its value, as choices."""
     match body:
@@ -163,14 +183,36 @@ def assigned(body: ir.Node) -> tuple[ir.Node, ir.Node] | None:
     return None
 
 
+def changed_value(body: ir.Node) -> ir.Node | None:
+    """The value that an assignment gives a variable, which may be computed of its own: ``x += n`` that of ``x + n``."""
+    match body:
+        case ir.Assignment(op="=", rvalue=ir.Node() as value):
+            return value
+        case ir.Assignment(op="+=" | "-=" | "*=" as op, lvalue=ir.ID() as cell, rvalue=ir.Node() as value):
+            return ir.BinaryOp(op[0], cell, value)
+    return None
+
+
+def _changed(body: ir.Node) -> tuple[ir.Node, ir.Node] | None:
+    """The variable that a statement changes, and its new value."""
+    match body:
+        case ir.Compound(block_items=[ir.Node() as only]):
+            return _changed(only)
+        case ir.Assignment(lvalue=ir.ID() as cell) if (value := changed_value(body)) is not None:
+            return cell, value
+    return assigned(body)
+
+
 def _kept(scop: Scop, statement: Statement, body: ir.Node) -> tuple[ir.Node, ir.Node] | None:
-    """Likewise of a variable that has a value before, and keeps that otherwise."""
+    """Likewise of a variable that has a value before, and keeps that otherwise, or changes it."""
     match body:
         case ir.Compound(block_items=[ir.Node() as only]):
             return _kept(scop, statement, only)
         case ir.If(cond=condition, iftrue=ir.Node() as one, iffalse=ir.Node() | None as other):
-            first = assigned(one)
+            first = _changed(one)
             if first is None or not has_value(scop, statement, first[0]):
+                return None
+            if assigned(one) is None and not has_value(scop, statement, first[0], each=True):
                 return None
             second = (first[0], first[0]) if other is None else assigned(other) or _kept(scop, statement, other)
             if second is None or not same_tree(first[0], second[0]):
@@ -179,8 +221,9 @@ def _kept(scop: Scop, statement: Statement, body: ir.Node) -> tuple[ir.Node, ir.
     return None
 
 
-def has_value(scop: Scop, statement: Statement, cell: ir.Node) -> bool:
-    """Whether a reference is one to a variable that a statement in front of this one is sure to assign each time."""
+def has_value(scop: Scop, statement: Statement, cell: ir.Node, *, each: bool = False) -> bool:
+    """Whether a reference is one to a variable that a statement in front of this one is sure to assign each time; each:
+    one of the same iteration, so that it is no sum."""
     write = next((one for one in statement.accesses if one.node is cell and one.is_write), None)
     if write is None or scop.arrays[write.array].rank or not isinstance(cell, ir.ID):
         return False
@@ -188,7 +231,7 @@ def has_value(scop: Scop, statement: Statement, cell: ir.Node) -> bool:
         if other.name == statement.name:
             return False
         depth = len(other.iterators)
-        if other.iterators != statement.iterators[:depth]:
+        if other.iterators != statement.iterators[:depth] or (each and depth < len(statement.iterators)):
             continue
         own = statement.domain.project_out(SET, depth, len(statement.iterators) - depth).set_tuple_name(other.name)
         given = (one for one in other.accesses if one.array == write.array and one.kind == "write")

@@ -18,6 +18,9 @@ from scopt.ir.truths import COMPARISONS
 
 _WORD = 32
 _FLOATS = ("float", "double")
+# Those that operations have if one of their operands has it, whatever integers others are.
+_WIDEST = ("double", "float")
+_INTEGER = "integer"
 # Functions that are one instruction and can't fail, by name, and what they take and give.
 INSTRUCTIONS = {"fabs": "double", "fabsf": "float"}
 
@@ -65,9 +68,14 @@ class Values(Struct, frozen=True, eq=False):
             case ir.BinaryOp(op="%") if self.is_int(node):
                 return "int"
             case ir.BinaryOp(op="+" | "-" | "*" | "/", left=left, right=right):
-                kinds = self.kind(left), self.kind(right)
-                return None if None in kinds else next(one for one in ("double", "float", "int") if one in kinds)
+                kinds = [_INTEGER if self.is_macro(one) else self.kind(one) for one in (left, right)]
+                whole = None if _INTEGER in kinds else "int"
+                return None if None in kinds else next((one for one in _WIDEST if one in kinds), whole)
         return None
+
+    def is_macro(self, node: ir.Node) -> bool:
+        """Whether a value is an integer constant of some type."""
+        return isinstance(node, ir.ID) and node.name in self.scop.constants
 
     def common(self, *sides: ir.Node) -> str | None:
         """The type of all of several values, which small integers have anyway."""

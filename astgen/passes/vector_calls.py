@@ -14,8 +14,8 @@ from scopt.ir.scop import Scop, Statement
 def with_vector_statements(
     scop: Scop, nest: LoopNest, make: Callable[[str], Statement | None]
 ) -> tuple[Scop, LoopNest]:
-    """The nest, whose vector loops call what `make` has for their statements, by name, and the SCoP with that. make:
-    None where a statement stays; asked once for each."""
+    """The nest, whose vector loops, and those that are to have such parts, call what `make` has for their statements,
+    by name, and the SCoP with that. make: None where a statement stays; asked once for each."""
     made = dict[str, Statement | None]()
 
     def call(item: Item) -> tuple[Item, ...]:
@@ -27,7 +27,7 @@ def with_vector_statements(
         return (item,) if new is None else (replace(item, statement=new.name),)
 
     def loop(item: Item) -> tuple[Item, ...]:
-        if isinstance(item, For) and item.mark.simd:
+        if isinstance(item, For) and (item.mark.simd or item.mark.placed):
             return (replace(item, body=map_block(item.body, call)),)
         return (item,)
 

@@ -15,6 +15,7 @@ from scopt.astgen.emit.names import names_in_use
 from scopt.astgen.emit.strip_texts import STRIP
 from scopt.astgen.passes.fetched_cells import is_simple, may_fetch
 from scopt.astgen.transformed_program import Program
+from scopt.check.handed_values import computed_cells, runs_ahead
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import Call, Fetched, For
 from scopt.ir.nest_walks import items
@@ -29,9 +30,11 @@ def check_fetched_strips(program: Program) -> None:
     for loop in items(program.nest.body):
         if isinstance(loop, For) and loop.mark.fetched is not None:
             fetched = loop.mark.fetched
-            names = [fetched.strip, *(buffer for _, _, buffer in fetched.cells)]
+            buffers = [*(buffer for _, _, buffer in fetched.cells), *(one.buffer for one in fetched.handed)]
+            names = [fetched.strip, *buffers]
             fresh = len({*names}) == len(names) and taken.isdisjoint(names)
-            if not (fresh and may_fetch(loop) and _lasts(scop, loop, fetched) and _are_forms(scop, fetched)):
+            may = runs_ahead(scop, loop, fetched) if fetched.ahead else may_fetch(loop) and not fetched.handed
+            if not (fresh and may and _lasts(scop, loop, fetched) and _are_forms(scop, fetched)):
                 raise InternalError(f"{scop.location}: fetched: the loop over '{loop.iterator}' can't run in strips")
 
 
@@ -44,9 +47,11 @@ def _lasts(scop: Scop, loop: For, fetched: Fetched) -> bool:
     known = [
         (call.statement, access.node)
         for call, access, count in lasting_cells(scop, loop, calls)
-        if count % fetched.group == 0 and is_simple(scop.arrays[access.array].type)
+        if count % fetched.group == 0 and is_simple(scop.arrays[access.array].type) and not fetched.ahead
     ]
-    if fetched.group == 1:
+    if fetched.ahead:
+        known = computed_cells(scop, loop)
+    elif fetched.group == 1:
         known += [(call.statement, access.node) for call, access in looked_up_cells(scop, loop, calls)]
     for name, fetch, buffer in fetched.cells:
         one, made = scop.statement(name), scop.statement(fetch)
@@ -62,15 +67,15 @@ def _lasts(scop: Scop, loop: For, fetched: Fetched) -> bool:
 
 def _are_forms(scop: Scop, fetched: Fetched) -> bool:
     """Whether statements that use buffers are the others, with what was fetched in place of the cells."""
-    meant = {buffer: scop.statement(fetch).body.rvalue for _, fetch, buffer in fetched.cells}
     for name, form in fetched.forms:
+        meant = {buffer: scop.statement(fetch).body.rvalue for own, fetch, buffer in fetched.cells if own == name}
         one, made = scop.statement(name), scop.statement(form)
         at = made.iterators[-1]
 
-        def cell(node: Any, at: str = at) -> Any:
+        def cell(node: Any, at: str = at, meant: dict[str, ir.Node] = meant) -> Any:
             match node:
-                case ir.ArrayRef(name=ir.ID(name=own), subscript=ir.ID(name=place)) if own in meant and place == at:
-                    return meant[own]
+                case ir.ArrayRef(name=ir.ID(name=of), subscript=ir.ID(name=place)) if of in meant and place == at:
+                    return meant[of]
             return node
 
         if made.iterators != (*one.iterators, at) or not same_tree(replaced(made.body, cell), one.body):

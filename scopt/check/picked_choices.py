@@ -12,7 +12,7 @@ from scopt import ir
 from scopt.astgen.emit.c_expr import BLEND, PICKS, QUOTIENTS, helper_name
 from scopt.astgen.passes.divided_ints import is_sure, quotient_number
 from scopt.astgen.passes.eager import Sure
-from scopt.astgen.passes.picking import equality, has_value
+from scopt.astgen.passes.picking import changed_value, equality, has_value
 from scopt.astgen.passes.value_kinds import Values
 from scopt.astgen.passes.wrapped_ints import is_wrapped, may_overflow, may_wrap
 from scopt.check.eager_conditions import is_truth_of, same_conditions
@@ -58,6 +58,12 @@ class _Original(Struct, frozen=True, eq=False):
                 return self.gives(only, theirs)
             case ir.Assignment(op="/=" | "%=", lvalue=target) if same_tree(target, self.cell):
                 return self.divides(mine, theirs)
+            case ir.Assignment(op="+=" | "-=" | "*=" as op, lvalue=target, rvalue=value) if self.may_keep():
+                match theirs:
+                    case ir.BinaryOp(left=ir.ID() as left, right=right) if theirs.op == op[0]:
+                        same = same_tree(target, self.cell) and same_tree(left, self.cell)
+                        return same and self.gives(value, right)
+                return False
             case ir.Assignment(op=op, lvalue=target, rvalue=value):
                 return op == "=" and same_tree(target, self.cell) and self.gives(value, theirs)
             case ir.If(cond=condition, iftrue=ir.Node() as one, iffalse=ir.Node() as other):
@@ -142,8 +148,8 @@ class _Original(Struct, frozen=True, eq=False):
         match mine:
             case ir.Compound(block_items=[ir.Node() as only]):
                 return self.parts(only)
-            case ir.Assignment(rvalue=value):
-                return [], [value]
+            case ir.Assignment():
+                return [], [changed_value(mine) or mine.rvalue]
             case ir.If(cond=condition, iftrue=ir.Node() as one, iffalse=ir.Node() as other):
                 first, second = self.parts(one), self.parts(other)
                 if first is None or second is None:

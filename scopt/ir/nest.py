@@ -149,13 +149,25 @@ class Fetched(Struct, frozen=True):
 
     strip: the name of the iterator over strips. group: so many iterations, from a multiple on, use the same cells.
     cells: for each one the statement that reads it, the one that puts it into a buffer, and this' name. forms:
-      statements, and those that read buffers in their place.
+      statements, and those that read buffers in their place. ahead: statements that compute where cells are, in a loop
+      in front. handed: variables that these give values, for what stands behind.
     """
 
     strip: str
     group: int
     cells: tuple[tuple[str, str, str], ...]
     forms: tuple[tuple[str, str], ...]
+    ahead: tuple[str, ...] = ()
+    handed: tuple[HandedOn, ...] = ()
+
+
+class HandedOn(Struct, frozen=True):
+    """A variable (the array's name) that has a buffer, and the statements that put it in there, and take it out."""
+
+    variable: str
+    buffer: str
+    save: str
+    load: str
 
 
 class LoopMark(Struct, frozen=True):
@@ -184,6 +196,7 @@ class LoopMark(Struct, frozen=True):
     looked: it runs in strips, in which places of tables are computed first, then what is there is looked up; the names
       of the loop over strips, and of a buffer of places for each lookup.
     fetched: it runs in strips, in which cells that last for some iterations are fetched into buffers first.
+    placed: it looks cells up at places that it computes, and is to run in such strips, parts of which are vector loops.
     parted: lanes have copies of what it reduces.
     ended: it carries nothing, and an iteration has a loop of its own that ends on data: iterations may be its lanes.
     """
@@ -208,6 +221,7 @@ class LoopMark(Struct, frozen=True):
     narrow: Narrow | None = None
     looked: tuple[str, ...] = ()
     fetched: Fetched | None = None
+    placed: bool = False
     parted: Parted | None = None
     ended: bool = False
 

@@ -111,6 +111,52 @@ def test_variables_may_keep_what_they_have() -> None:
     assert not is_picked(replace(scop, statements=unset), replace(base, body=made), base)
 
 
+AROUND = """for (i = 0; i < n; i++) {
+  float v = x[i] * 0.5f;
+  if (v < 0) v += 8;
+  if (v >= 8) v -= 8;
+  y[i] = v; }"""
+
+
+def test_variables_may_be_changed() -> None:
+    made = text(AROUND)
+    assert "v = scopt_pickf(v < 0, v + 8, v);" in made
+    assert "v = scopt_pickf(v >= 8, v - 8, v);" in made
+    macro = optimize(source_of(AROUND.replace("8", "SIDE"), PARAMS, "#define SIDE 8\n"), Options()).text.decode()
+    assert "v = scopt_pickf(v >= SIDE, v - SIDE, v);" in macro
+    scop = scop_of(AROUND, PARAMS)
+    base, other = (one for one in scop.statements if isinstance(one.body, ir.If))
+    picked = with_picks(scop, base, base.body)
+    assert is_picked(scop, replace(base, body=picked), base)
+    assert not is_picked(scop, replace(other, body=with_picks(scop, base, base.body)), other)
+
+    def less(node: ir.Node) -> ir.Node:
+        return ir.BinaryOp("-", node.left, node.right) if isinstance(node, ir.BinaryOp) and node.op == "+" else node
+
+    def of_others(node: ir.Node) -> ir.Node:
+        match node:
+            case ir.BinaryOp(op="+", right=right):
+                return ir.BinaryOp("+", ir.ID("n"), right)
+        return node
+
+    for change in (less, of_others):
+        assert not is_picked(scop, replace(base, body=replaced(picked, change)), base)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        AROUND.replace("v += 8", "v /= 8"),
+        AROUND.replace("v += 8", "v += 8.0").replace("v -= 8", "v -= 8.0"),  # a double in between
+        "{ float v = 0; for (i = 0; i < n; i++) if (x[i] > 0) v += x[i]; y[0] = v; }",  # a sum
+        AROUND.replace("float v = x[i] * 0.5f", "int v = u[i]").replace("v +=", "v += c[i] +"),  # may overflow
+    ],
+)
+def test_other_changes_stay(body: str) -> None:
+    assert "scopt_pickf(v < 0" not in text(body)
+    assert "scopt_pick(v < 0" not in text(body)
+
+
 def test_sides_that_compute_floating_point_numbers_are_both_computed() -> None:
     picked = "s = scopt_pickf(d * e <= 0.0f, 0.0f, scopt_pickf(fabsf(d) < fabsf(e), d, e));"
     assert picked in text(LIMITED)

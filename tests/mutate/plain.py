@@ -551,3 +551,19 @@ FETCHED = marked(
     }""",
     ((1, 1), (9, 3), (5, 300)),
 )
+
+# Places in a table that an iteration computes.
+PLACED = marked(
+    "placed",
+    (Operand("x", "n"), Operand("y", "n"), Operand("t", "100")),
+    """
+  for (int i = 0; i < n; i++) {
+    double p = ((x[i] - 0.5) * m + 2.0) * 1.5 - 1.0;
+    int k = (int)p;
+    if (k < 0) k = 0;
+    if (k > 98) k = 98;
+    double w = p - k;
+    y[i] += t[k] + w * (t[k + 1] - t[k]);
+  }""",
+    ((1, 1), (70, 9), (900, 30)),
+)
