@@ -20,6 +20,7 @@ from scopt.ir.nest import For, LoopNest
 from scopt.ir.nest_walks import calls, items
 from scopt.ir.scop import Scop, Statement
 from scopt.ir.truths import is_truth
+from scopt.ir.walks import same_tree, walk
 
 _FLOATS = ("float", "double")
 
@@ -103,14 +104,14 @@ def _may_pick(scop: Scop, original: Statement, target: ir.Node, value: ir.Node) 
     return kind == _type(scop, original, target) and values.may_be_computed(value)
 
 
-def _computes(values: Values, value: ir.Node) -> bool:
-    """Whether a side of a choice is computed."""
+def _computes(values: Values, value: ir.Node, asked: ir.Node | None = None) -> bool:
+    """Whether a side of a choice is computed, and not for its condition already (asked), as extremes are."""
     if not isinstance(value, ir.TernaryOp):
-        return values.computes_floats(value)
-    inner = [one.cond for one in (value.iftrue, value.iffalse) if isinstance(one, ir.TernaryOp)]
-    return (
-        any(map(values.computes_floats, inner)) or _computes(values, value.iftrue) or _computes(values, value.iffalse)
-    )
+        known = asked is not None and any(same_tree(value, node) for node in walk(asked))
+        return values.computes_floats(value) and not known
+    sides = (value.iftrue, value.iffalse)
+    conditions = [one.cond for one in sides if isinstance(one, ir.TernaryOp)]
+    return any(map(values.computes_floats, conditions)) or any(_computes(values, one, value.cond) for one in sides)
 
 
 def _picked(value: ir.Node, name: str) -> ir.Node:

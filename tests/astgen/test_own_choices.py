@@ -25,6 +25,7 @@ LOOP = "for (i = 0; i < n; i++) {{ float v = x[i]; int m = c[i]; {} y[i] = v; c[
         ("v = x[i] < 1 ? v * v : v;", True),
         ("v = x[i] < 1 ? v * v : x[i] > 3 ? 2 : 1.5f;", False),  # an int among them
         ("v = x[i] < 1 ? v * v : x[i] > 3 ? 2.0f : 1.5f;", True),
+        ("if (v * v < x[i]) v = v * v;", False),  # known before
         ("if (x[i] < 1) v = x[i];", False),  # nothing is computed
         ("if (x[i] < 1) v = v * 0.5;", False),  # of another type
         ("if (x[i]) v = v * v;", False),  # not 0 or 1

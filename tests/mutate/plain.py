@@ -567,3 +567,43 @@ PLACED = marked(
   }""",
     ((1, 1), (70, 9), (900, 30)),
 )
+
+# Dot products of bytes.
+BYTES = marked(
+    "bytes",
+    (
+        Operand("x", "m", type="signed char", value="(signed char)(37 * i % 256 - 128)"),
+        Operand("w", "n", "m", type="signed char", value="(signed char)(91 * i % 256 - 128)"),
+        Operand("y", "n"),
+    ),
+    """
+  for (int i = 0; i < n; i++) {
+    int s = 3;
+    for (int j = 0; j < m; j++)
+      s += x[j] * w[i][j];
+    y[i] = 0.25 * s;
+  }""",
+    ((1, 1), (3, 40), (70, 33)),
+)
+
+# Lanes that update several numbers below a condition, each with what the one before has given.
+ESCAPES = marked(
+    "escapes",
+    (Operand("x", "n", value="(i % 13 - 6.1) / 4"), Operand("y", "n"), Operand("c", "n", type="int", value="i")),
+    """
+  for (int i = 0; i < n; i++) {
+    double a = 0.0, b = 0.0;
+    int steps = 0;
+    for (int k = 0; k < m; k++) {
+      double r = a * a + b * b;
+      if (r < 4.0 + x[i]) {
+        b = 2.0 * a * b + x[i];
+        a = a - b * 0.5 + 0.1;
+        steps++;
+      }
+    }
+    y[i] = a + b;
+    c[i] = steps;
+  }""",
+    ((1, 1), (77, 5), (40, 60)),
+)

@@ -54,6 +54,8 @@ SAMPLE = tuple(
         "fetched",
         "placed",
         "picked",
+        "bytes",
+        "escapes",
     )
 )
 BY_NAME = {one.name: one for one in SOURCES}
