@@ -6,7 +6,7 @@ is the text that the last of them leads to.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,6 +26,7 @@ from scopt.astgen.lower.strip_lowering import Buffered, lower_strips
 from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_transposed_copies
 from scopt.astgen.lower.transposing import Transposed
 from scopt.astgen.passes.alignment import with_aligned_starts
+from scopt.astgen.passes.block_distances import Distance, with_block_distances
 from scopt.astgen.passes.borders_apart import with_borders_apart
 from scopt.astgen.passes.carried_cells import with_carried_cells
 from scopt.astgen.passes.chains import with_products_apart
@@ -82,7 +83,7 @@ class Program(Struct, frozen=True, eq=False):
     scop: with all statements and arrays that `nest` runs and uses. loops: the nest before it was rewritten for the
     printer. shown: before variables stand for cells. told: the last one that runs but the stages above's statements.
     condition: C text under which the nest pays; empty: always. summing: calls that sum several rows up. endings:
-    calls that run loops that end on data.
+    calls that run loops that end on data. distances: what calls stand for that compare two blocks.
     """
 
     source: Scop
@@ -97,6 +98,7 @@ class Program(Struct, frozen=True, eq=False):
     condition: str = ""
     summing: Summing = Summing()
     endings: Endings = Endings()
+    distances: Mapping[str, Distance] = {}
 
 
 class Rewrite(Struct, frozen=True):
@@ -260,12 +262,11 @@ def _held_cells(program: Program, setting: Setting) -> Program:
     return replace(program, nest=nest, told=nest)
 
 
-def _whole_windows(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_whole_windows(program.nest, loops_inside(program.scop)))
-
-
-def _collapsed_loops(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_collapsed_loops(program.nest))
+def _block_distances(program: Program, setting: Setting) -> Program:
+    if setting.wishes or not setting.options.simd:  # what the user's pragmas ask for stays
+        return program
+    scop, nest, distances = with_block_distances(program.source, program.scop, program.nest)
+    return replace(program, scop=scop, nest=nest, distances=distances)
 
 
 def _of_vectors(change: Callable[[Scop, LoopNest], LoopNest]) -> Callable[[Program, Setting], Program]:
@@ -293,6 +294,11 @@ def _computed(change: Callable[[Scop, Scop, LoopNest], tuple[Scop, LoopNest]]) -
     return run
 
 
+_whole_windows = _computed(lambda _, scop, nest: (scop, with_whole_windows(nest, loops_inside(scop))))
+_collapsed_loops = _computed(lambda _, scop, nest: (scop, with_collapsed_loops(nest)))
+_common_choices = _computed(lambda _, scop, nest: (scop, with_common_choices(scop, nest)))
+
+
 def _endings_in_lanes(program: Program, setting: Setting) -> Program:
     scop, nest, endings = with_endings_in_lanes(program.source, program.scop, program.nest)
     return replace(program, scop=scop, nest=nest, endings=endings)
@@ -308,10 +314,6 @@ def _skipped_blocks(program: Program, setting: Setting) -> Program:
 
 def _wide_vectors(program: Program, setting: Setting) -> Program:
     return replace(program, nest=with_wide_vectors(program.scop, program.nest, setting.options.machine.vector_bytes))
-
-
-def _common_choices(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_common_choices(program.scop, program.nest))
 
 
 def _common_reads(program: Program, setting: Setting) -> Program:
@@ -373,6 +375,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("aligned-starts", "vector loops over rows start where the rows' lines do", _aligned_starts),
     Rewrite("masked-extremes", "extremes of what conditions let through, without branches", _masked_extremes),
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
+    Rewrite("block-distances", "one call in place of loops that compare the bytes of two blocks", _block_distances),
     Rewrite("products-apart", "products apart from additions", _computed(lambda _, *made: with_products_apart(*made))),
     Rewrite("sums-along", "sums of products of narrow integers are gcc's vector loops", _of_vectors(with_sums_along)),
     Rewrite("kept-loops", "small loops of sums that gcc would write out", _of_vectors(with_kept_loops)),

@@ -8,6 +8,7 @@ from scopt.astgen.emit.c_expr import (
     APART,
     AROUND,
     BLEND,
+    DISTANCES,
     HELPERS,
     LANES,
     MASKED,
@@ -22,6 +23,7 @@ from scopt.astgen.emit.c_expr import (
     helper_name,
     lane_type,
 )
+from scopt.astgen.emit.distance_texts import distance_text
 
 # What names of the functions that update register tiles begin with.
 KERNEL = "scopt_tile_"
@@ -66,11 +68,11 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
         ]
     if THREADS in helpers:
         lines += _threads(helper_name(THREADS, reserved))
+    name = helper_name(SIZE, reserved)
     if SIZE in helpers:
-        name = helper_name(SIZE, reserved)
         lines.append(f"static inline {long_type} {name}(int x) {{ return x < 0 ? -({long_type})x : x; }}\n")
+    name = helper_name(SHORT, reserved)
     if SHORT in helpers:
-        name = helper_name(SHORT, reserved)
         lines.append(f"static inline short {name}(short x) {{ volatile short y = x; return y; }}\n")
     for ctype, helper in PRODUCTS.items():
         if helper in helpers:
@@ -88,6 +90,8 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
         if helper in helpers:
             lines += _lane(lane_type(key), helper_name(helper, reserved))
     lines += [line for key, helper in MASKED.items() if helper in helpers for line in _masking(*key, reserved)]
+    blocks = ((columns, helper) for columns, helper in DISTANCES.items() if helper in helpers)
+    lines += [line for k, one in blocks for line in distance_text(k, helper_name(one, reserved), long_type)]
     return "".join(lines)
 
 
