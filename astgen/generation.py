@@ -158,10 +158,6 @@ def stand_ins(program: Program) -> dict[str, str]:
 # --- the rewrites -----------------------------------------------------------------------------------------------------
 
 
-def _choices(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_choices(program.lowered, program.nest))
-
-
 def _work_guards(program: Program, setting: Setting) -> Program:
     lowered = program.lowered
     nest = add_work_guards(lowered.scop, program.nest, lowered.weights, setting.options.machine)
@@ -218,8 +214,8 @@ def _outer_conditions(program: Program, setting: Setting) -> Program:
     return replace(program, nest=in_two_forms(nest))
 
 
-def _kernel_calls(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_kernel_calls(program.lowered, program.nest))
+def _of_tiles(change: Callable[[Lowered, LoopNest], LoopNest]) -> Callable[[Program, Setting], Program]:
+    return lambda program, setting: replace(program, nest=change(program.lowered, program.nest))
 
 
 def _transposed_copies(program: Program, setting: Setting) -> Program:
@@ -263,7 +259,7 @@ def _held_cells(program: Program, setting: Setting) -> Program:
 
 
 def _block_distances(program: Program, setting: Setting) -> Program:
-    if setting.wishes or not setting.options.simd:  # what the user's pragmas ask for stays
+    if setting.wishes or not setting.options.simd:
         return program
     scop, nest, distances = with_block_distances(program.source, program.scop, program.nest)
     return replace(program, scop=scop, nest=nest, distances=distances)
@@ -357,14 +353,16 @@ def _tiles_two_forms(program: Program, setting: Setting) -> Program:
 
 
 REWRITES: tuple[Rewrite, ...] = (
-    Rewrite("tile-forms", "a choice between whole register tiles and those that lack cells", _choices),
+    Rewrite("tile-forms", "a choice between whole register tiles and those that lack cells", _of_tiles(with_choices)),
     Rewrite("work-guards", "parallel loops get a test of their work, or lose their mark", _work_guards),
     Rewrite("small-loops", "parallel loops that surely have little work become plain ones", _small_loops),
     Rewrite("stepping-loops", "no vectors of loops that step, or look up; exchanges without branches", _stepping_loops),
     Rewrite("possible-endings", "loops that end on data, where lanes can be had", _computed(with_possible_endings)),
     Rewrite("worth", "of regions without pragmas: whether, and from which size on, the loops pay", _worth),
     Rewrite("uncopied-loops", "loops whose threads copy arrays stand beside plain ones", _uncopied_loops),
-    Rewrite("kernel-calls", "one call in place of a loop over the steps of a register tile", _kernel_calls),
+    Rewrite(
+        "kernel-calls", "one call in place of a loop over the steps of a register tile", _of_tiles(with_kernel_calls)
+    ),
     Rewrite("transposed-copies", "one call in place of loops that pack an operand across its rows", _transposed_copies),
     Rewrite("turned-sums", "one call in place of loops that sum along rows beside each other", _turned_sums),
     Rewrite("outer-conditions", "conditions that a vector loop leaves as they are stand around it", _outer_conditions),

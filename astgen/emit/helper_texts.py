@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from scopt.astgen.emit.c_expr import (
     APART,
@@ -68,12 +68,11 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
         ]
     if THREADS in helpers:
         lines += _threads(helper_name(THREADS, reserved))
-    name = helper_name(SIZE, reserved)
+    size, short = (helper_name(one, reserved) for one in (SIZE, SHORT))
     if SIZE in helpers:
-        lines.append(f"static inline {long_type} {name}(int x) {{ return x < 0 ? -({long_type})x : x; }}\n")
-    name = helper_name(SHORT, reserved)
+        lines.append(f"static inline {long_type} {size}(int x) {{ return x < 0 ? -({long_type})x : x; }}\n")
     if SHORT in helpers:
-        lines.append(f"static inline short {name}(short x) {{ volatile short y = x; return y; }}\n")
+        lines.append(f"static inline short {short}(short x) {{ volatile short y = x; return y; }}\n")
     for ctype, helper in PRODUCTS.items():
         if helper in helpers:
             lines.append(f"static inline {ctype} {helper_name(helper, reserved)}({ctype} x) {{ return x; }}\n")
@@ -90,9 +89,14 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
         if helper in helpers:
             lines += _lane(lane_type(key), helper_name(helper, reserved))
     lines += [line for key, helper in MASKED.items() if helper in helpers for line in _masking(*key, reserved)]
-    blocks = ((columns, helper) for columns, helper in DISTANCES.items() if helper in helpers)
-    lines += [line for k, one in blocks for line in distance_text(k, helper_name(one, reserved), long_type)]
+    lines += _distances(helpers, long_type, reserved)
     return "".join(lines)
+
+
+def _distances(helpers: Sequence[str], long_type: str, reserved: frozenset[str]) -> Iterator[str]:
+    for columns, helper in DISTANCES.items():
+        if helper in helpers:
+            yield from distance_text(columns, helper_name(helper, reserved), long_type)
 
 
 def _threads(name: str) -> list[str]:

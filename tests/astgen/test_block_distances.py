@@ -24,7 +24,7 @@ TAKEN = (
     "int s = 0; for (int y = 0; y < 8; y++) for (int x = 0; x < 8; x++) s += abs(a[i + y][j + x] - b[i + y][x + 3]);",
     "unsigned s = 3; for (int y = 1; y < 14; y += 3) for (int x = 2; x < 26; x++)"
     " { int d = a[i + y][j + x] - b[y][x]; s += d > 0 ? d : -d; }",
-    "int s = i; for (int x = 0; x < 16; x++) for (int y = 0; y < 7; y++) s += abs(b[i + y][j + x] - a[i][j + x]);",
+    "int s = i; for (int y = 0; y < 7; y++) for (int x = 0; x < 16; x++) s += abs(b[i + y][j + x] - a[i][j + x]);",
     "int s = 0; for (int y = 0; y < 4; y++) for (int x = 0; x < 64; x++) s += abs(a[i + y][j + x] - b[i + 2 * y][x]);",
 )
 LEFT = (

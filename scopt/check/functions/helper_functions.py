@@ -77,8 +77,8 @@ def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: froze
         text = text.replace("".join(masked_numbers(ctype)), by_mask)
     for number in (*BITS, "any"):
         text = text.replace("".join(divided(number)), "  const int quotient = other == 0 ? one : one / other;\n")
-    for columns, helper in DISTANCES.items():
-        text = text.replace("".join(distance_text(columns, helper_name(helper, reserved), long_type)), "")
+    for columns, own in DISTANCES.items():
+        text = text.replace("".join(distance_text(columns, helper_name(own, reserved), long_type)), "")
     for form in forms(text):
         made = translated(workshop, form.source, declared, externals={})
         threads = _SOME_THREADS if form.configuration.get("_OPENMP") is not None else 1
