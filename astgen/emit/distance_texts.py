@@ -62,16 +62,34 @@ def _of_vectors(columns: int, size: int, function: str, long_type: str) -> Itera
     yield "  sums_v sums = {0};\n"
     whole = columns - columns % size
     if whole:
-        yield f"  for ({long_type} k = 0; k < rows; k++)\n"
-        yield f"    for (int x = 0; x < {whole}; x += {size}) {{\n"
-        yield "      bytes_v p, q;\n"
-        yield "      __builtin_memcpy(&p, a + k * step_a + x, sizeof p);\n"
-        yield "      __builtin_memcpy(&q, b + k * step_b + x, sizeof q);\n"
-        yield f"      sums += (sums_v){function}(p, q);\n"
-        yield "    }\n"
+        yield from _wholes(whole, size, function, long_type)
     if whole < columns:
         yield from _halves(whole, function, long_type)
     yield f"  return {' + '.join(f'sums[{k}]' for k in range(lanes))};\n"
+
+
+def _wholes(columns: int, size: int, function: str, long_type: str) -> Iterator[str]:
+    """Pieces of whole vectors, those of two rows at a time, whose sums don't wait for each other (measured, blocks of
+    16 x 16: 0.8 of the time)."""
+
+    def pieces(sums: str, row: str) -> Iterator[str]:
+        yield f"      __builtin_memcpy(&p, a + {row} * step_a + x, sizeof p);\n"
+        yield f"      __builtin_memcpy(&q, b + {row} * step_b + x, sizeof q);\n"
+        yield f"      {sums} += (sums_v){function}(p, q);\n"
+
+    yield "  sums_v more = {0};\n"
+    yield "  bytes_v p, q;\n"
+    yield f"  {long_type} k = 0;\n"
+    yield "  for (; k + 1 < rows; k += 2)\n"
+    yield f"    for (int x = 0; x < {columns}; x += {size}) {{\n"
+    yield from pieces("sums", "k")
+    yield from pieces("more", "(k + 1)")
+    yield "    }\n"
+    yield "  if (k < rows)\n"
+    yield f"    for (int x = 0; x < {columns}; x += {size}) {{\n"
+    yield from pieces("sums", "k")
+    yield "    }\n"
+    yield "  sums += more;\n"
 
 
 def _halves(first: int, function: str, long_type: str) -> Iterator[str]:
@@ -82,16 +100,16 @@ def _halves(first: int, function: str, long_type: str) -> Iterator[str]:
         return f"__builtin_memcpy(&{name}, {block} + {row} * step_{block}{at}, sizeof {name});\n"
 
     yield f"  {long_type} y = 0;\n"
-    yield "  long long p, q, r, s;\n"
+    yield "  long long c, d, e, f;\n"
     yield "  for (; y + 1 < rows; y += 2) {\n"
-    yield f"    {piece('p', 'a', 'y')}"
-    yield f"    {piece('q', 'b', 'y')}"
-    yield f"    {piece('r', 'a', '(y + 1)')}"
-    yield f"    {piece('s', 'b', '(y + 1)')}"
-    yield f"    sums += (sums_v){function}((bytes_v)(sums_v){{p, r}}, (bytes_v)(sums_v){{q, s}});\n"
+    yield f"    {piece('c', 'a', 'y')}"
+    yield f"    {piece('d', 'b', 'y')}"
+    yield f"    {piece('e', 'a', '(y + 1)')}"
+    yield f"    {piece('f', 'b', '(y + 1)')}"
+    yield f"    sums += (sums_v){function}((bytes_v)(sums_v){{c, e}}, (bytes_v)(sums_v){{d, f}});\n"
     yield "  }\n"
     yield "  if (y < rows) {\n"
-    yield f"    {piece('p', 'a', 'y')}"
-    yield f"    {piece('q', 'b', 'y')}"
-    yield f"    sums += (sums_v){function}((bytes_v)(sums_v){{p, 0}}, (bytes_v)(sums_v){{q, 0}});\n"
+    yield f"    {piece('c', 'a', 'y')}"
+    yield f"    {piece('d', 'b', 'y')}"
+    yield f"    sums += (sums_v){function}((bytes_v)(sums_v){{c, 0}}, (bytes_v)(sums_v){{d, 0}});\n"
     yield "  }\n"
