@@ -22,6 +22,7 @@ from tests.mutate.nested import (
 from tests.mutate.plain import (
     AGAIN,
     ALIGNED,
+    BLOCKS,
     CHOSEN,
     COLUMNS,
     CONDITIONS,
@@ -104,6 +105,7 @@ SOURCES = (
     DISTANCES,
     ENDING,
     DIVIDED,
+    BLOCKS,
     FETCHED,
     PICKED,
     WINDOWS,

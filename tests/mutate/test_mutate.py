@@ -52,6 +52,7 @@ SAMPLE = tuple(
         "ending",
         "divided",
         "fetched",
+        "blocks",
         "picked",
     )
 )
