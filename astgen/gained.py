@@ -10,6 +10,7 @@ import islpy as isl
 from scopt import ir
 from scopt.astgen.emit.kept_inside import kept_inside
 from scopt.astgen.emit.loop_work import is_tile_loop
+from scopt.astgen.passes.block_distances import with_block_distances
 from scopt.astgen.passes.divided_ints import has_quotients
 from scopt.astgen.passes.eager import has_sums_of_comparisons
 from scopt.astgen.passes.fetched_cells import with_fetched_cells
@@ -52,6 +53,8 @@ def gains(scop: Scop, marked: MarkedSchedule, nest: LoopNest, *, threads: bool =
     if any(loop.mark.kept for loop in loops_of(with_kept_loops(scop, nest))):
         return True
     if any(loop.mark.placed for loop in loops) or widens_factors(scop, nest):
+        return True
+    if with_block_distances(scop, scop, hold_cells(scop, nest))[2]:
         return True
     if any(loop.mark.fetched for loop in loops_of(with_fetched_cells(scop, scop, nest)[1])):
         return True

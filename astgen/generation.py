@@ -18,10 +18,11 @@ from scopt.astgen.least_size import least_size, least_size_alone
 from scopt.astgen.lone_thread import threads_condition
 from scopt.astgen.loops.isl_loops import build
 from scopt.astgen.lower.panel_turns import with_turned_panels
-from scopt.astgen.lower.register_lowering import lower
+from scopt.astgen.lower.register_lowering import Lowered, lower
 from scopt.astgen.lower.strip_lowering import lower_strips
 from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_transposed_copies
 from scopt.astgen.passes.alignment import with_aligned_starts
+from scopt.astgen.passes.block_distances import with_block_distances
 from scopt.astgen.passes.borders_apart import with_borders_apart
 from scopt.astgen.passes.carried_cells import with_carried_cells
 from scopt.astgen.passes.chains import with_products_apart
@@ -106,10 +107,6 @@ def guard_of(program: Program, options: Options) -> str:
 # --- the rewrites -----------------------------------------------------------------------------------------------------
 
 
-def _choices(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_choices(program.lowered, program.nest))
-
-
 def _work_guards(program: Program, setting: Setting) -> Program:
     lowered = program.lowered
     nest = add_work_guards(lowered.scop, program.nest, lowered.weights, setting.options.machine)
@@ -166,8 +163,8 @@ def _outer_conditions(program: Program, setting: Setting) -> Program:
     return replace(program, nest=in_two_forms(nest))
 
 
-def _kernel_calls(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_kernel_calls(program.lowered, program.nest))
+def _of_tiles(change: Callable[[Lowered, LoopNest], LoopNest]) -> Callable[[Program, Setting], Program]:
+    return lambda program, setting: replace(program, nest=change(program.lowered, program.nest))
 
 
 def _transposed_copies(program: Program, setting: Setting) -> Program:
@@ -210,12 +207,11 @@ def _held_cells(program: Program, setting: Setting) -> Program:
     return replace(program, nest=nest, told=nest)
 
 
-def _whole_windows(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_whole_windows(program.nest, loops_inside(program.scop)))
-
-
-def _collapsed_loops(program: Program, setting: Setting) -> Program:
-    return replace(program, nest=with_collapsed_loops(program.nest))
+def _block_distances(program: Program, setting: Setting) -> Program:
+    if setting.wishes or not setting.options.simd:
+        return program
+    scop, nest, distances = with_block_distances(program.source, program.scop, program.nest)
+    return replace(program, scop=scop, nest=nest, distances=distances)
 
 
 def _of_vectors(change: Callable[[Scop, LoopNest], LoopNest], *, always: bool = False) -> Callable[..., Program]:
@@ -247,6 +243,10 @@ def _computed(change: Callable[[Scop, Scop, LoopNest], tuple[Scop, LoopNest]]) -
 def _own_choices(program: Program, setting: Setting) -> Program:
     own = stand_ins(program)
     return replace(program, scop=with_own_choices(program.source, program.scop, program.nest, own))
+
+
+_whole_windows = _computed(lambda _, scop, nest: (scop, with_whole_windows(nest, loops_inside(scop))))
+_collapsed_loops = _computed(lambda _, scop, nest: (scop, with_collapsed_loops(nest)))
 
 
 def _endings_in_lanes(program: Program, setting: Setting) -> Program:
@@ -307,7 +307,7 @@ def _tiles_two_forms(program: Program, setting: Setting) -> Program:
 
 
 REWRITES: tuple[Rewrite, ...] = (
-    Rewrite("tile-forms", "a choice between whole register tiles and those that lack cells", _choices),
+    Rewrite("tile-forms", "a choice between whole register tiles and those that lack cells", _of_tiles(with_choices)),
     Rewrite("work-guards", "parallel loops get a test of their work, or lose their mark", _work_guards),
     Rewrite("small-loops", "parallel loops that surely have little work become plain ones", _small_loops),
     Rewrite("stepping-loops", "no vectors of loops that step, or look up; exchanges without branches", _stepping_loops),
@@ -315,7 +315,9 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("possible-endings", "loops that end on data, where lanes can be had", _computed(with_possible_endings)),
     Rewrite("worth", "of regions without pragmas: whether, and from which size on, the loops pay", _worth),
     Rewrite("uncopied-loops", "loops whose threads copy arrays stand beside plain ones", _uncopied_loops),
-    Rewrite("kernel-calls", "one call in place of a loop over the steps of a register tile", _kernel_calls),
+    Rewrite(
+        "kernel-calls", "one call in place of a loop over the steps of a register tile", _of_tiles(with_kernel_calls)
+    ),
     Rewrite("transposed-copies", "one call in place of loops that pack an operand across its rows", _transposed_copies),
     Rewrite("turned-sums", "one call in place of loops that sum along rows beside each other", _turned_sums),
     Rewrite("outer-conditions", "conditions that a vector loop leaves as they are stand around it", _outer_conditions),
@@ -326,6 +328,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("aligned-starts", "vector loops over rows start where the rows' lines do", _aligned_starts),
     Rewrite("masked-extremes", "extremes of what conditions let through, without branches", _masked_extremes),
     Rewrite("held-cells", "cells that are used again and again are held in variables", _held_cells),
+    Rewrite("block-distances", "one call in place of loops that compare the bytes of two blocks", _block_distances),
     Rewrite("products-apart", "products apart from additions", _computed(lambda _, *made: with_products_apart(*made))),
     Rewrite("sums-along", "sums of products of narrow integers are gcc's vector loops", _of_vectors(with_sums_along)),
     Rewrite("widened-factors", "sums of products of bytes by instructions for shorts", _computed(with_widened_factors)),

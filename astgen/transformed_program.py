@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from scopt.astgen.emit.emit_c import Emitted, emit
@@ -9,6 +11,7 @@ from scopt.astgen.emit.math_functions import math_declarations
 from scopt.astgen.lower.register_lowering import Lowered
 from scopt.astgen.lower.strip_lowering import Buffered
 from scopt.astgen.lower.transposing import Transposed
+from scopt.astgen.passes.block_distances import Distance
 from scopt.astgen.passes.ended_by_data import Endings
 from scopt.astgen.passes.turned_sums import Summing
 from scopt.ir.marked_schedule import MarkedSchedule
@@ -27,7 +30,7 @@ class Program(Struct, frozen=True, eq=False):
     statements and arrays that `nest` runs and uses. loops: the nest before it was rewritten for the printer. shown:
     before variables stand for cells. told: the last one that runs but the stages above's statements. condition: C text
     under which the nest pays; empty: always. summing: calls that sum several rows up. endings: calls that run loops
-    that end on data.
+    that end on data. distances: what calls stand for that compare two blocks.
     """
 
     source: Scop
@@ -42,6 +45,7 @@ class Program(Struct, frozen=True, eq=False):
     condition: str = ""
     summing: Summing = Summing()
     endings: Endings = Endings()
+    distances: Mapping[str, Distance] = {}
 
 
 def emitted(program: Program) -> Emitted:

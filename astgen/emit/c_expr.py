@@ -90,10 +90,16 @@ LANES: dict[tuple[int, bool] | str, str] = {
     "float": "scopt_lanef",
     "double": "scopt_laned",
 }
+# Calls that add up the absolute differences of the bytes of two blocks, by how many a row has.
+DISTANCES = {columns: f"scopt_distance_{columns}" for columns in (8, 16, 24, 32, 48, 64)}
 ALL_HELPERS = (
     *HELPERS,
     *(THREADS, APART, SCALAR, AROUND, SIZE, SHORT, BLEND),
-    *(name for family in (PRODUCTS, MASKED, LANES, PICKS, WRAPPED, QUOTIENTS, WIDENED) for name in family.values()),
+    *(
+        name
+        for family in (PRODUCTS, MASKED, LANES, PICKS, WRAPPED, QUOTIENTS, WIDENED, DISTANCES)
+        for name in family.values()
+    ),
 )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from scopt.astgen.emit.c_expr import (
     APART,
     AROUND,
     BLEND,
+    DISTANCES,
     HELPERS,
     LANES,
     MASKED,
@@ -23,6 +24,7 @@ from scopt.astgen.emit.c_expr import (
     helper_name,
     lane_type,
 )
+from scopt.astgen.emit.distance_texts import distance_text
 
 # What names of the functions that update register tiles begin with.
 KERNEL = "scopt_tile_"
@@ -59,12 +61,11 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
         lines += _around(helper_name(AROUND, reserved))
     if THREADS in helpers:
         lines += _threads(helper_name(THREADS, reserved))
+    size, short = (helper_name(one, reserved) for one in (SIZE, SHORT))
     if SIZE in helpers:
-        name = helper_name(SIZE, reserved)
-        lines.append(f"static inline {long_type} {name}(int x) {{ return x < 0 ? -({long_type})x : x; }}\n")
+        lines.append(f"static inline {long_type} {size}(int x) {{ return x < 0 ? -({long_type})x : x; }}\n")
     if SHORT in helpers:
-        name = helper_name(SHORT, reserved)
-        lines.append(f"static inline short {name}(short x) {{ volatile short y = x; return y; }}\n")
+        lines.append(f"static inline short {short}(short x) {{ volatile short y = x; return y; }}\n")
     for alike, helper in WIDENED.items():
         if helper in helpers:
             lines += [f"static inline short {helper_name(helper, reserved)}(short x)\n{{\n", *widened(alike), "}\n"]
@@ -84,6 +85,7 @@ def helper_definitions(helpers: Sequence[str], long_type: str, reserved: frozens
         if helper in helpers:
             lines += _lane(lane_type(key), helper_name(helper, reserved))
     lines += [line for key, helper in MASKED.items() if helper in helpers for line in _masking(*key, reserved)]
+    lines += _distances(helpers, long_type, reserved)
     return "".join(lines)
 
 
@@ -98,6 +100,12 @@ def _around(name: str) -> list[str]:
         "#endif\n",
         "}\n",
     ]
+
+
+def _distances(helpers: Sequence[str], long_type: str, reserved: frozenset[str]) -> Iterator[str]:
+    for columns, helper in DISTANCES.items():
+        if helper in helpers:
+            yield from distance_text(columns, helper_name(helper, reserved), long_type)
 
 
 def _threads(name: str) -> list[str]:

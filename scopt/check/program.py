@@ -22,6 +22,7 @@ from scopt.astgen.emit.reparse import check_printed
 from scopt.astgen.passes.held_check import check_held
 from scopt.astgen.transformed_program import Program, turning_functions
 from scopt.check.buffers import Buffers
+from scopt.check.compared_blocks import check_compared_blocks
 from scopt.check.ended_strips import check_ended_strips
 from scopt.check.fetched_strips import check_fetched_strips
 from scopt.check.forms import Roles
@@ -84,6 +85,7 @@ def _check_words(program: Program, deps: Dependences, text: Emitted, guard: str)
     check_printed(program.scop, program.nest, text)
     check_turned(program)
     check_row_sums(program, deps)
+    check_compared_blocks(program, deps)
     check_searches(program)
     check_strips_of_lookups(program)
     check_fetched_strips(program)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.astgen.emit.c_expr import PRODUCTS, helper_name
 from scopt.astgen.lower.tile_records import Turned
+from scopt.astgen.passes.block_distances import Distance
 from scopt.astgen.passes.chains import accumulated
 from scopt.astgen.passes.eager import SUFFIX
 from scopt.astgen.passes.lanes import SUFFIX as LANE, lane_helper
@@ -46,7 +47,7 @@ def expanded(program: Program) -> LoopNest:
     steps = {step.many: name for name, step in program.lowered.steps.items()}
     turns = {**program.lowered.turned, **program.buffered.turned}
     packs = {turned.name: name for name, turned in turns.items()}
-    sums = program.summing.calls
+    sums, distances = program.summing.calls, program.distances
     apart = _apart(program) | masked_ones(program)
     taken = {item.iterator for item in items(program.nest.body) if isinstance(item, For)}
     fresh = (name for k in range(10**9) if (name := f"${k}") not in taken)
@@ -66,6 +67,8 @@ def expanded(program: Program) -> LoopNest:
                 return (_loops(next(fresh), next(fresh), packs[many], args, counts, turned.skew),)
             case Call(statement=many) if many in sums:
                 return (_steps(next(fresh), next(fresh), sums[many], item),)
+            case Call(statement=block) if block in distances:
+                return (_rows(next(fresh), next(fresh), distances[block], item),)
             case Call(statement=name) if name in apart:
                 return (replace(item, statement=apart[name]),)
         return (item,)
@@ -137,6 +140,16 @@ def _steps(first: str, second: str, summed: Summed, call: Call) -> For:
     return For(first, args[summed.row], plus(args[summed.row], summed.width - 1), 1, Block((steps,)))
 
 
+def _rows(first: str, second: str, distance: Distance, call: Call) -> For:
+    """The loops over rows and columns that a call which compares two blocks stands for."""
+    inner = list(call.args)
+    row, column = inner[distance.row], inner[distance.column]
+    inner[distance.row], inner[distance.column] = Name(first), Name(second)
+    body = Block(tuple(Call(name, tuple(inner)) for name in distance.statements))
+    columns = For(second, column, plus(column, distance.columns - 1), 1, body)
+    return For(first, row, plus(row, (distance.rows - 1) * distance.step), distance.step, Block((columns,)))
+
+
 def _last(first: Expr, count: Expr) -> Expr:
     return plus(weighted([(1, first), (1, count)]), -1)
 
@@ -145,7 +158,7 @@ def _apart(program: Program) -> dict[str, str]:
     """The statements that call a function for the product that they add, or that evaluate both sides of their
     conditions, and the same ones as they were. Raises InternalError if they differ otherwise."""
     known = {statement.name for statement in program.lowered.scop.statements} | set(masked_ones(program))
-    known |= program.summing.calls.keys() | program.endings.made
+    known |= program.summing.calls.keys() | program.endings.made | program.distances.keys()
     found, run = {}, {call.statement for call in calls(program.nest.body)}
     for statement in program.scop.statements:
         if statement.name not in known and statement.name in run:

@@ -7,6 +7,7 @@ from its text in `scopt.check.functions.sums_of_rows`). In the nest it stands fo
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NoReturn
 
 import islpy as isl
@@ -101,11 +102,8 @@ class _Summed(Struct, frozen=True, eq=False):
         originals = stand_ins(self.program)
         own = originals.get(single.name, single.name)
         inside = {originals.get(one.name, one.name) for one in self.singles}
-        for one in self.deps.strict().select("flow"):
-            relation = one.relation
-            mine = one.array == array.name and str(relation.get_tuple_name(IN)) == own
-            if mine and (str(relation.get_tuple_name(OUT)) not in inside or not _stays(relation)):
-                self.refuse(f"doesn't set '{target.name}', which is read elsewhere")
+        if is_handed_on(self.deps, array.name, own, inside):
+            self.refuse(f"doesn't set '{target.name}', which is read elsewhere")
         return target
 
     def check_apart(self, function: RowSums, values: dict[str, ir.Node]) -> None:
@@ -209,6 +207,16 @@ class _Summed(Struct, frozen=True, eq=False):
 
     def refuse(self, what: str) -> NoReturn:
         raise InternalError(f"{self.program.source.location}: generated loops: {self.call.name} {what}")
+
+
+def is_handed_on(deps: Dependences, array: str, statement: str, inside: Collection[str]) -> bool:
+    """Whether a statement writes what others read than some of the same iteration. array: where. inside: these."""
+    return any(
+        one.array == array
+        and str(one.relation.get_tuple_name(IN)) == statement
+        and (str(one.relation.get_tuple_name(OUT)) not in inside or not _stays(one.relation))
+        for one in deps.strict().select("flow")
+    )
 
 
 def _stays(relation: isl.Map) -> bool:

@@ -40,3 +40,6 @@ WITH_MANY_REGISTERS = ("__AVX512F__", "__aarch64__")
 MANY_REGISTERS, FEW_REGISTERS = 32, 16
 # Vectors by the processor's flags as Linux lists them, best first: bytes, registers.
 FLAGS = (("avx512f", 64, 32), ("avx", 32, 16), ("sse2", 16, 16), ("asimd", 16, 32), ("neon", 16, 16))
+# What adds up the absolute differences of the bytes of two vectors, eight for each sum of 64 bits (PSADBW), as gcc and
+# clang call it: the macro of the targets that have it, the vectors' bytes, and the function; best first.
+DISTANCES = (("__AVX2__", 32, "__builtin_ia32_psadbw256"), ("__SSE2__", 16, "__builtin_ia32_psadbw128"))

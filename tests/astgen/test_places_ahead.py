@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.astgen.generation import Program
 from scopt.astgen.passes.places_ahead import PLACED, PLACED_FETCH
+from scopt.astgen.transformed_program import Program
 from scopt.check.fetched_strips import check_fetched_strips
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import Fetched, For, LoopNest

@@ -537,6 +537,32 @@ DIVIDED = marked(
     ((1, 1), (70, 9), (900, 30)),
 )
 
+# The block of a row that differs least from others.
+BLOCKS = marked(
+    "blocks",
+    (
+        Operand("a", "n + 8", "m + 8", type="unsigned char", value="i * 11 % 251"),
+        Operand("b", "n + 8", "m + 8", type="unsigned char", value="i * i"),
+        Operand("o", "n", type="int"),
+    ),
+    """
+  for (int i = 0; i < n; i++) {
+    int least = 1 << 30;
+    for (int j = 0; j < m; j++) {
+      int s = 0;
+      for (int y = 0; y < 8; y++)
+        for (int x = 0; x < 8; x++) {
+          int d = a[i + y][j + x] - b[i + y][x];
+          s += d < 0 ? -d : d;
+        }
+      if (s < least)
+        least = s;
+    }
+    o[i] = least;
+  }""",
+    ((1, 1), (9, 3), (5, 30)),
+)
+
 # Records of three, and a cell for each pair of them.
 FETCHED = marked(
     "fetched",

@@ -22,6 +22,7 @@ from tests.mutate.nested import (
 from tests.mutate.plain import (
     AGAIN,
     ALIGNED,
+    BLOCKS,
     BYTES,
     CHOSEN,
     COLUMNS,
@@ -107,6 +108,7 @@ SOURCES = (
     DISTANCES,
     ENDING,
     DIVIDED,
+    BLOCKS,
     FETCHED,
     PLACED,
     PICKED,

@@ -53,6 +53,7 @@ SAMPLE = tuple(
         "divided",
         "fetched",
         "placed",
+        "blocks",
         "picked",
         "bytes",
         "escapes",

@@ -14,6 +14,7 @@ from scopt.astgen.emit.c_expr import (
     APART,
     AROUND,
     BLEND,
+    DISTANCES,
     LANES,
     MASKED,
     PICKS,
@@ -28,6 +29,7 @@ from scopt.astgen.emit.c_expr import (
     helper_name,
     lane_type,
 )
+from scopt.astgen.emit.distance_texts import distance_text
 from scopt.astgen.emit.helper_texts import BITS, calm_threads, divided, masked_numbers, most_threads, widened
 from scopt.check.functions.conversions import Signature
 from scopt.check.functions.faults import Fault
@@ -66,8 +68,9 @@ def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: froze
     Divisors are positive. Any number of threads is right, so that of a function which asks the system's clocks only
     its text matters, which reads nothing of the program's and writes nothing but variables of its own. Likewise what
     takes the bits of one floating-point number where a mask is all bits, and those of another one where it is none, and
-    what divides ints by means of floating-point numbers (`divided` says why that is right), and what has a variable of
-    its own that nothing writes, which is 0 (`widened`).
+    what divides ints by means of floating-point numbers (`divided` says why that is right), what has a variable of its
+    own that nothing writes, which is 0 (`widened`), and what adds up absolute differences of bytes (`distance_text`
+    does).
     """
     name = helper_name(HOW_MANY, reserved)
     text = text.replace("".join(calm_threads(name)), "".join(most_threads(name)))
@@ -78,6 +81,8 @@ def check_helpers(workshop: Workshop, text: str, long_type: str, reserved: froze
         text = text.replace("".join(divided(number)), "  const int quotient = other == 0 ? one : one / other;\n")
     for alike in WIDENED:
         text = text.replace("".join(widened(alike)), "  return x;\n")
+    for columns, own in DISTANCES.items():
+        text = text.replace("".join(distance_text(columns, helper_name(own, reserved), long_type)), "")
     for form in forms(text):
         made = translated(workshop, form.source, declared, externals={})
         threads = _SOME_THREADS if form.configuration.get("_OPENMP") is not None else 1
