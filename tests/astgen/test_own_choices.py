@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from scopt import ir, pipeline
+from scopt.astgen.lower.body_syntax import call
+from scopt.astgen.passes import own_choices
 from scopt.astgen.passes.own_choices import picks_own, with_own_picks, without_own_picks
 from scopt.ir.chosen_values import element_type
 from scopt.ir.walks import same_tree
@@ -98,3 +103,21 @@ def test_results_are_the_same(run_c: RunC, sanitized: bool) -> None:
     assert "scopt_pickf(rr + ii <= 4.0f, " in text
     assert "scopt_pickd(" in text
     check_same_results(run_c, PROGRAM, text, sanitized=sanitized)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda condition, one, other: [condition, other, one],
+        lambda condition, one, other: [condition, one, one],
+        lambda condition, one, other: [other, one, condition],
+    ],
+)
+def test_other_choices_are_refused(wrong: Callable[..., list[ir.Node]], monkeypatch: pytest.MonkeyPatch) -> None:
+    def made(name: str, arguments: list[ir.Node]) -> ir.FuncCall:
+        return call(name, wrong(*arguments))
+
+    monkeypatch.setattr(own_choices, "call", made)
+    result = pipeline.optimize(PROGRAM.encode(), Options())
+    assert "schedule.simplified" in [one.id for one in result.remarks]
+    assert "scopt_pickf(" not in result.text.decode()
