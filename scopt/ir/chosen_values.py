@@ -20,10 +20,15 @@ _UPDATING = ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
 
 
 def choices(
-    body: ir.Node, is_own: Callable[[ir.Node], bool], type_of: Callable[[ir.Node], str | None]
+    body: ir.Node,
+    is_own: Callable[[ir.Node], bool],
+    type_of: Callable[[ir.Node], str | None],
+    *,
+    chained: bool = True,
 ) -> ir.Node | None:
     """The body as assignments of choices; None if it is nothing of the kind. is_own: whether what a reference is to may
-    be written at any time; type_of: how its type is spelled, None if that isn't known."""
+    be written at any time; type_of: how its type is spelled, None if that isn't known. chained: also of assignments
+    that see what others have given."""
     pairs, condition = list(assignments(body)), body.cond if isinstance(body, ir.If) else None
     if condition is None or not pairs or not _is_pure(condition):
         return None

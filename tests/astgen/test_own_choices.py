@@ -12,6 +12,7 @@ from scopt.astgen.passes import own_choices
 from scopt.astgen.passes.own_choices import picks_own, with_own_picks, without_own_picks
 from scopt.ir.chosen_values import element_type
 from scopt.ir.walks import same_tree
+from scopt.machine import Machine
 from scopt.options import Options
 from tests.conftest import RunC
 from tests.fuzz.harness import without_thresholds
@@ -57,6 +58,8 @@ def test_calls_and_back() -> None:
     assert same_tree(without_own_picks(scop, made, type_of), one.body)
 
 
+# Of longer vectors, several updates below a condition have masks.
+SHORTER = Options(machine=Machine(vector_bytes=32, vector_registers=16))
 PROGRAM = """#include <stdio.h>
 void f(int w, int h, unsigned char count[h][w], double price[h], const double *s, int steps) {
 #pragma scop
@@ -99,7 +102,7 @@ int main(void) {
 
 @pytest.mark.parametrize("sanitized", [False, True])
 def test_results_are_the_same(run_c: RunC, sanitized: bool) -> None:
-    text = without_thresholds(optimize(PROGRAM.encode(), Options()).text.decode())
+    text = without_thresholds(optimize(PROGRAM.encode(), SHORTER).text.decode())
     assert "scopt_pickf(rr + ii <= 4.0f, " in text
     assert "scopt_pickd(" in text
     check_same_results(run_c, PROGRAM, text, sanitized=sanitized)
@@ -118,6 +121,12 @@ def test_other_choices_are_refused(wrong: Callable[..., list[ir.Node]], monkeypa
         return call(name, wrong(*arguments))
 
     monkeypatch.setattr(own_choices, "call", made)
-    result = pipeline.optimize(PROGRAM.encode(), Options())
+    result = pipeline.optimize(PROGRAM.encode(), SHORTER)
     assert "schedule.simplified" in [one.id for one in result.remarks]
     assert "scopt_pickf(" not in result.text.decode()
+
+
+def test_longer_vectors_have_masks() -> None:
+    text = optimize(PROGRAM.encode(), Options()).text.decode()
+    assert "if (rr + ii <= 4.0f) {" in text
+    assert "scopt_pickd(" in text

@@ -58,6 +58,12 @@ def test_conditions_become_choices(text: str, wanted: str) -> None:
     assert same_tree(made, statement(wanted)), CPrinter().visit(made)
 
 
+def test_chains_of_updates_only_where_they_are_wanted() -> None:
+    for text, free in (("if (d < 1) { a = b; b = 1; }", False), ("if (d < 1) { a = 1; b = 1; }", True)):
+        made = choices(statement(text), lambda node: name_of(node) in OWN, type_of, chained=False)
+        assert (made is not None) == free
+
+
 @pytest.mark.parametrize(
     "text",
     [
