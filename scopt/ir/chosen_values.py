@@ -37,7 +37,7 @@ def choices(
         return None
     # the condition is evaluated for each of them
     last = sorted(pairs, key=lambda pair: _occurs(pair[0], condition))
-    if (last != pairs and not _independent(pairs)) or _changes(condition, last):
+    if ((last != pairs or not chained) and not _independent(pairs)) or _changes(condition, last):
         return None
     known = all(_is_of(value, kind, type_of) for (_, value), kind in zip(pairs, types, strict=True))
     made = []

@@ -128,5 +128,5 @@ def test_other_choices_are_refused(wrong: Callable[..., list[ir.Node]], monkeypa
 
 def test_longer_vectors_have_masks() -> None:
     text = optimize(PROGRAM.encode(), Options()).text.decode()
-    assert "if (rr + ii <= 4.0f) {" in text
+    assert "scopt_pickf(" not in text
     assert "scopt_pickd(" in text
