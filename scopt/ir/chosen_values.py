@@ -37,7 +37,9 @@ def choices(
         return None
     # the condition is evaluated for each of them
     last = sorted(pairs, key=lambda pair: _occurs(pair[0], condition))
-    if ((last != pairs or not chained) and not _independent(pairs)) or _changes(condition, last):
+    if (last != pairs or not chained or _again(pairs)) and not _independent(pairs):
+        return None
+    if _changes(condition, last):
         return None
     known = all(_is_of(value, kind, type_of) for (_, value), kind in zip(pairs, types, strict=True))
     made = []
@@ -195,6 +197,11 @@ def _independent(pairs: Sequence[Pair]) -> bool:
         if any(_occurs(target, other) for other in (*targets[:k], *targets[k + 1 :], *others)):
             return False
     return True
+
+
+def _again(pairs: Sequence[Pair]) -> bool:
+    """Whether a target is assigned twice."""
+    return any(same_tree(one, other) for k, (one, _) in enumerate(pairs) for other, _ in pairs[:k])
 
 
 def _changes(condition: ir.Node, pairs: Sequence[Pair]) -> bool:

@@ -71,6 +71,7 @@ def test_chains_of_updates_only_where_they_are_wanted() -> None:
         "if (d < x) x = d; else x = 0;",
         "if (a < b) { a = b; b = 3; }",  # both change the condition
         "if (a < b) { a = x; x = a; }",  # the order matters, and the first one changes the condition
+        "if (d < x) { a = 1; a += 2; }",
         "if (d < x) { a++; ; }",
         "if (f(d)) a = 1;",
         "if (d < x) a = f(d);",
