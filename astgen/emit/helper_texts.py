@@ -211,7 +211,7 @@ def widened(alike: bool) -> list[str]:
     far as it knows. alike: both factors are signed, or both aren't; for others some processors have an instruction."""
     others = "" if alike else " && !defined(__AVX512VNNI__) && !defined(__AVXVNNI__)"
     return [
-        f"#if defined(__SSE2__) && !defined(__clang__) && !defined(__AVXVNNIINT8__){others}\n",
+        f"#if defined(__GNUC__) && !defined(__clang__) && defined(__SSE2__) && !defined(__AVXVNNIINT8__){others}\n",
         "  static short zero __attribute__((used));\n",
         "  return (short)(x ^ zero);\n",
         "#else\n",

@@ -7,6 +7,7 @@ say.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import reduce
 
 from msgspec.structs import replace
 
@@ -162,17 +163,11 @@ def _apart(program: Program) -> dict[str, str]:
     found, run = {}, {call.statement for call in calls(program.nest.body)}
     for statement in program.scop.statements:
         if statement.name not in known and statement.name in run:
-            name = (
-                statement.name.removesuffix(WIDER)
-                .removesuffix("_apart")
-                .removesuffix(PICKED)
-                .removesuffix(SUFFIX)
-                .removesuffix(LANE)
-            )
+            name = reduce(str.removesuffix, (WIDER, "_apart", PICKED, SUFFIX, LANE), statement.name)
             base = program.lowered.scop.statement(name)
             same = _is_apart(program, statement, base) or _is_lane(program, statement, base)
-            same = same or is_widened(program.scop, statement, base)
-            if not (same or is_eager(program.source, statement, base) or is_picked(program.source, statement, base)):
+            same = same or is_widened(program.scop, statement, base) or is_eager(program.source, statement, base)
+            if not (same or is_picked(program.source, statement, base)):
                 raise InternalError(
                     f"{program.source.location}: {statement.name} is another statement than {base.name}"
                 )

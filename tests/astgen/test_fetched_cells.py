@@ -13,10 +13,7 @@ from scopt.astgen.passes.fetched_cells import FETCH, FETCHED
 from scopt.astgen.transformed_program import Program
 from scopt.check.fetched_strips import check_fetched_strips
 from scopt.diagnostics import InternalError
-from scopt.ir.nest import Fetched, For, LoopNest
-from scopt.ir.nest_walks import Item, map_block
-from scopt.ir.scop import Statement
-from tests.check.planted import program_of
+from tests.check.planted import assignment_fault, fetched_fault, program_of
 from tests.conftest import RunC
 from tests.sources import optimize, source_of
 
@@ -160,45 +157,18 @@ int main(void) {{
     assert run_c(made, "-O1", "-w", "-fopenmp", "-fsanitize=address", name="looked-after") == before
 
 
-def _part(suffix: str, change: Callable[[ir.Assignment], ir.Node]) -> Callable[[Program], Program]:
-    """A fault in the first statement that stands for a part of another one."""
-
-    def make(program: Program) -> Program:
-        name = next(one.name for one in program.scop.statements if one.name.endswith(suffix))
-
-        def changed(one: Statement) -> Statement:
-            if one.name != name or not isinstance(one.body, ir.Assignment):
-                return one
-            return replace(one, body=change(one.body))
-
-        return replace(program, scop=replace(program.scop, statements=tuple(map(changed, program.scop.statements))))
-
-    return make
-
-
-def _fetched(change: Callable[[Fetched], Fetched]) -> Callable[[Program], Program]:
-    """A fault in what a loop in strips says."""
-
-    def visit(item: Item) -> tuple[Item, ...]:
-        if isinstance(item, For) and item.mark.fetched is not None:
-            return (replace(item, mark=replace(item.mark, fetched=change(item.mark.fetched))),)
-        return (item,)
-
-    return lambda program: replace(program, nest=LoopNest(map_block(program.nest.body, visit)))
-
-
 @pytest.mark.parametrize(
     "fault",
     [
-        _part(f"{FETCH}0", lambda body: ir.Assignment("=", body.lvalue, ir.Constant("int", "1"))),
-        _part(f"{FETCH}0", lambda body: ir.Assignment("=", body.rvalue, body.lvalue)),
-        _part(FETCHED, lambda body: ir.Assignment("+=", body.lvalue, body.rvalue)),
-        _fetched(lambda one: replace(one, group=4)),
-        _fetched(lambda one: replace(one, strip="i")),
-        _fetched(lambda one: replace(one, cells=one.cells[1:])),
-        _fetched(lambda one: replace(one, cells=(one.cells[0], one.cells[0]))),
-        _fetched(lambda one: replace(one, forms=one.forms[1:])),
-        _fetched(lambda one: replace(one, forms=((one.forms[0][0], one.forms[1][1]), *one.forms[1:]))),
+        assignment_fault(f"{FETCH}0", lambda body: ir.Assignment("=", body.lvalue, ir.Constant("int", "1"))),
+        assignment_fault(f"{FETCH}0", lambda body: ir.Assignment("=", body.rvalue, body.lvalue)),
+        assignment_fault(FETCHED, lambda body: ir.Assignment("+=", body.lvalue, body.rvalue)),
+        fetched_fault(lambda one: replace(one, group=4)),
+        fetched_fault(lambda one: replace(one, strip="i")),
+        fetched_fault(lambda one: replace(one, cells=one.cells[1:])),
+        fetched_fault(lambda one: replace(one, cells=(one.cells[0], one.cells[0]))),
+        fetched_fault(lambda one: replace(one, forms=one.forms[1:])),
+        fetched_fault(lambda one: replace(one, forms=((one.forms[0][0], one.forms[1][1]), *one.forms[1:]))),
     ],
 )
 def test_faults_are_refused(fault: Callable[[Program], Program]) -> None:

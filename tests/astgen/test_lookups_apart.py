@@ -14,8 +14,7 @@ from scopt.check.strips_of_lookups import check_strips_of_lookups
 from scopt.diagnostics import InternalError
 from scopt.ir.nest import For, LoopNest
 from scopt.ir.nest_walks import Item, map_block
-from scopt.ir.scop import Statement
-from tests.check.planted import program_of
+from tests.check.planted import assignment_fault, program_of
 from tests.conftest import RunC
 from tests.sources import optimize, source_of
 
@@ -108,22 +107,6 @@ def test_wide_cells_are_gathered() -> None:
     assert "place[" not in text(TONES, PARAMS.replace("unsigned char tone", "int tone"))
 
 
-def _part(suffix: str, change: Callable[[ir.Assignment], ir.Node]) -> Callable[[Program], Program]:
-    """A fault in the first statement that stands for a part of another one."""
-
-    def make(program: Program) -> Program:
-        name = next(one.name for one in program.scop.statements if one.name.endswith(suffix))
-
-        def changed(one: Statement) -> Statement:
-            if one.name != name or not isinstance(one.body, ir.Assignment):
-                return one
-            return replace(one, body=change(one.body))
-
-        return replace(program, scop=replace(program.scop, statements=tuple(map(changed, program.scop.statements))))
-
-    return make
-
-
 def _looked(change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Callable[[Program], Program]:
     """A fault in the names of a loop in strips."""
 
@@ -138,10 +121,10 @@ def _looked(change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Callable[[P
 @pytest.mark.parametrize(
     "fault",
     [
-        _part(
+        assignment_fault(
             PLACE, lambda body: ir.Assignment("=", body.lvalue, ir.BinaryOp("+", body.rvalue, ir.Constant("int", "1")))
         ),
-        _part(LOOKUP, lambda body: ir.Assignment("=", body.rvalue, body.lvalue)),
+        assignment_fault(LOOKUP, lambda body: ir.Assignment("=", body.rvalue, body.lvalue)),
         _looked(lambda names: (names[0], *names[:0:-1])),
         _looked(lambda names: names[:-1]),
         _looked(lambda names: ("i", *names[1:])),

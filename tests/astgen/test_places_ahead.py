@@ -12,10 +12,7 @@ from scopt.astgen.passes.places_ahead import PLACED, PLACED_FETCH
 from scopt.astgen.transformed_program import Program
 from scopt.check.fetched_strips import check_fetched_strips
 from scopt.diagnostics import InternalError
-from scopt.ir.nest import Fetched, For, LoopNest
-from scopt.ir.nest_walks import Item, map_block
-from scopt.ir.scop import Statement
-from tests.check.planted import program_of
+from tests.check.planted import assignment_fault, fetched_fault, program_of
 from tests.conftest import RunC
 from tests.sources import optimize, source_of
 
@@ -139,48 +136,21 @@ int main(void) {{
     assert run_c(made, *flags, "-fopenmp", "-fsanitize=address", name="after") == before
 
 
-def _part(end: str, change: Callable[[ir.Assignment], ir.Node]) -> Callable[[Program], Program]:
-    """A fault in the first statement whose name begins, or ends, so."""
-
-    def make(program: Program) -> Program:
-        name = next(one.name for one in program.scop.statements if one.name.endswith(end) or one.name.startswith(end))
-
-        def changed(one: Statement) -> Statement:
-            if one.name != name or not isinstance(one.body, ir.Assignment):
-                return one
-            return replace(one, body=change(one.body))
-
-        return replace(program, scop=replace(program.scop, statements=tuple(map(changed, program.scop.statements))))
-
-    return make
-
-
-def _fetched(change: Callable[[Fetched], Fetched]) -> Callable[[Program], Program]:
-    """A fault in what a loop in strips says."""
-
-    def visit(item: Item) -> tuple[Item, ...]:
-        if isinstance(item, For) and item.mark.fetched is not None:
-            return (replace(item, mark=replace(item.mark, fetched=change(item.mark.fetched))),)
-        return (item,)
-
-    return lambda program: replace(program, nest=LoopNest(map_block(program.nest.body, visit)))
-
-
 @pytest.mark.parametrize(
     "fault",
     [
-        _part(f"{PLACED_FETCH}0", lambda body: ir.Assignment("=", body.lvalue, ir.Constant("int", "1"))),
-        _part(PLACED, lambda body: ir.Assignment("-=", body.lvalue, body.rvalue)),
-        _part("save_", lambda body: ir.Assignment("=", body.lvalue, ir.Constant("int", "1"))),
-        _part("load_", lambda body: ir.Assignment("+=", body.lvalue, body.rvalue)),
-        _fetched(lambda one: replace(one, group=2)),
-        _fetched(lambda one: replace(one, strip="i")),
-        _fetched(lambda one: replace(one, cells=one.cells[1:])),
-        _fetched(lambda one: replace(one, forms=())),
-        _fetched(lambda one: replace(one, ahead=one.ahead[1:])),
-        _fetched(lambda one: replace(one, ahead=())),
-        _fetched(lambda one: replace(one, handed=one.handed[1:])),
-        _fetched(lambda one: replace(one, handed=(replace(one.handed[0], buffer="c_x"), *one.handed[1:]))),
+        assignment_fault(f"{PLACED_FETCH}0", lambda body: ir.Assignment("=", body.lvalue, ir.Constant("int", "1"))),
+        assignment_fault(PLACED, lambda body: ir.Assignment("-=", body.lvalue, body.rvalue)),
+        assignment_fault("save_", lambda body: ir.Assignment("=", body.lvalue, ir.Constant("int", "1"))),
+        assignment_fault("load_", lambda body: ir.Assignment("+=", body.lvalue, body.rvalue)),
+        fetched_fault(lambda one: replace(one, group=2)),
+        fetched_fault(lambda one: replace(one, strip="i")),
+        fetched_fault(lambda one: replace(one, cells=one.cells[1:])),
+        fetched_fault(lambda one: replace(one, forms=())),
+        fetched_fault(lambda one: replace(one, ahead=one.ahead[1:])),
+        fetched_fault(lambda one: replace(one, ahead=())),
+        fetched_fault(lambda one: replace(one, handed=one.handed[1:])),
+        fetched_fault(lambda one: replace(one, handed=(replace(one.handed[0], buffer="c_x"), *one.handed[1:]))),
     ],
 )
 def test_faults_are_refused(fault: Callable[[Program], Program]) -> None:

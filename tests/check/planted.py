@@ -20,7 +20,7 @@ from scopt.check.program import check_program
 from scopt.check.read_text import Text
 from scopt.diagnostics import InternalError
 from scopt.frontend.region.parse import parse
-from scopt.ir.nest import Block, Call, For, If, LoopNest
+from scopt.ir.nest import Block, Call, Fetched, For, If, LoopNest
 from scopt.ir.nest_walks import Item, map_block
 from scopt.ir.scop import Dependences, Scop, Statement
 from scopt.ir.walks import changed, with_nodes
@@ -298,3 +298,31 @@ def reordered(program: Program, first: str, after: str) -> Program:
     nest = LoopNest(block(program.nest.body))
     assert nest != program.nest
     return replace(program, nest=nest)
+
+
+def assignment_fault(part: str, change: Callable[[ir.Assignment], ir.Node]) -> Callable[[Program], Program]:
+    """A fault in the first statement that stands for a part of another one: whose name begins, or ends, so."""
+
+    def make(program: Program) -> Program:
+        names = (one.name for one in program.scop.statements)
+        name = next(one for one in names if one.endswith(part) or one.startswith(part))
+
+        def faulty(one: Statement) -> Statement:
+            if one.name != name or not isinstance(one.body, ir.Assignment):
+                return one
+            return replace(one, body=change(one.body))
+
+        return replace(program, scop=replace(program.scop, statements=tuple(map(faulty, program.scop.statements))))
+
+    return make
+
+
+def fetched_fault(change: Callable[[Fetched], Fetched]) -> Callable[[Program], Program]:
+    """A fault in what a loop in strips says."""
+
+    def visit(item: Item) -> tuple[Item, ...]:
+        if isinstance(item, For) and item.mark.fetched is not None:
+            return (replace(item, mark=replace(item.mark, fetched=change(item.mark.fetched))),)
+        return (item,)
+
+    return lambda program: replace(program, nest=LoopNest(map_block(program.nest.body, visit)))
