@@ -20,9 +20,13 @@ from scopt.scheduler.decisions.band_costs import Work
 from scopt.scheduler.decisions.claims import Band, Builder, Claim, Reason
 from scopt.scheduler.decisions.contractions import contraction_of
 from scopt.scheduler.decisions.kernel_loops import parallel_member, with_register_tiles
-from scopt.scheduler.decisions.register_tiles import register_tiling, size_notes, wanted
+from scopt.scheduler.decisions.register_tiles import column_tiles, register_tiling, size_notes, wanted
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.shared_loops import has_few
+
+
+# Tiles of columns that a thread gets, at least, where threads share them: it packs all rows for these.
+_TILES_EACH = 8
 
 
 class RegisterTiles(Struct, frozen=True):
@@ -37,21 +41,46 @@ class RegisterTiles(Struct, frozen=True):
         tiling = register_tiling(setting.scop, band.node, setting.options)
         if tiling is None:
             return Reason(self.name, "other statements share the loops, or operands change while they would be packed")
-        outermost = parallel_member(band.node, tiling, setting.wished(band.node, "parallel"))
+        chunk = _shared_tiles(band, tiling)
+        wished = setting.wished(band.node, "parallel")
+        outermost = parallel_member(band.node, tiling, wished, short=chunk is not None)
         parallel = None if band.parallel_above else outermost
         what = f"tiles of {tiling.rows} × {tiling.columns} cells; {tiling.block} rows and {tiling.depth} steps packed"
 
         few = outermost is not None and has_few(setting, band.work.trips[outermost])
 
         def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
-            shared = parallel is not None
-            return with_register_tiles(build.marks, node, tiling, setting.options, outermost, parallel=shared, few=few)
+            return with_register_tiles(
+                build.marks,
+                node,
+                tiling,
+                setting.options,
+                outermost,
+                parallel=parallel is not None,
+                few=few,
+                chunk=chunk,
+            )
 
         column = tiling.contraction.members[1]
         vectors = frozenset({column} if tiling.simd else ())
         notes = size_notes(tiling, setting.options)
         whole = partial(_cycles, band, tiling, parallel)
         return Claim(self.name, what, whole(False), make, parallel, vectors, notes=notes, whole=whole)
+
+
+def _shared_tiles(band: Band, tiling: RegisterTiling) -> int | None:
+    """Of few rows, whose blocks aren't enough for all threads (the bands of a filter bank, the channels of a small
+    layer): how many tiles of columns each thread gets at a time, where these are enough. None elsewhere."""
+    options = band.setting.options
+    if options.tile_sizes or band.parallel_above:
+        return None
+    row, column, step = (band.work.trips[k] for k in tiling.contraction.members)
+    tiles, cores = -(-column // tiling.columns), options.machine.cores
+    if -(-row // tiling.block) >= cores or tiles < max(_TILES_EACH * cores, row // tiling.rows):
+        return None
+    # what the caches have room for is said of whole blocks of steps
+    room = column_tiles(tiling.contraction, options) * tiling.depth // max(min(step, tiling.depth), 1)
+    return min(room, -(-tiles // cores))
 
 
 def kernel_cycles(setting: Setting, tiling: RegisterTiling, instances: float) -> float:

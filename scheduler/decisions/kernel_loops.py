@@ -12,15 +12,21 @@ from scopt.scheduler.decisions.register_tiles import register_bands
 from scopt.scheduler.locality.tiling import atomic
 
 
-def parallel_member(node: isl.ScheduleNode, tiling: RegisterTiling, wished: int | None = None) -> int | None:
+def parallel_member(
+    node: isl.ScheduleNode, tiling: RegisterTiling, wished: int | None = None, *, short: bool = False
+) -> int | None:
     """The member of a contraction's band whose blocks threads can share: the one that is asked for, if it carries
-    nothing; else one outside of the tiles, else its rows', else its columns'. None if there is none."""
+    nothing; else one outside of the tiles, else its rows', else its columns'. None if there is none.
+
+    short: there are fewer blocks of rows than threads, and more columns to share: these come first."""
     row, column, reduction = tiling.contraction.members
     free = {k for k in range(node.band_n_member()) if node.band_member_get_coincident(k)} - {reduction}
     if wished in free:
         return wished
     outside = sorted(free - {row, column})
-    return outside[0] if outside else row if row in free else column if column in free else None
+    if outside:
+        return outside[0]
+    return next((k for k in ((column, row) if short else (row, column)) if k in free), None)
 
 
 def with_register_tiles(
@@ -32,12 +38,14 @@ def with_register_tiles(
     *,
     parallel: bool,
     few: bool = False,
+    chunk: int | None = None,
 ) -> isl.ScheduleNode:
     """The band of a contraction as loops over blocks, over register tiles, and over a tile's instances, with marks for
     packing. outermost: the member whose blocks threads can share; parallel: they do; few: together with the next loop,
-    if nothing is carried there either."""
+    if nothing is carried there either. chunk: tiles of columns that a thread gets at a time; None: as many as the
+    machine's caches say."""
     collapse = 2 if few and outermost is not None and _next_is_free(node, tiling, outermost) else 1
-    bands, position = register_bands(node, tiling, options, outermost=outermost)
+    bands, position = register_bands(node, tiling, options, outermost=outermost, chunk=chunk)
     number = len(tilings_of(marks))
     node = node.delete()
     for place, band in reversed(bands):

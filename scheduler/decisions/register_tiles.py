@@ -129,6 +129,11 @@ def _sizes(contraction: Contraction, options: Options) -> ContractionSizes:
     return fitted(options.machine, sizes, shape, element, user, contraction.members) if user else sizes
 
 
+def column_tiles(contraction: Contraction, options: Options) -> int:
+    """How many tiles of columns a thread gets at a time."""
+    return _sizes(contraction, options).chunk
+
+
 def size_notes(tiling: RegisterTiling, options: Options) -> tuple[str, ...]:
     """What has become of the user's sizes in the blocks of register tiles."""
     user = options.tile_sizes
@@ -151,12 +156,18 @@ def band_tile(contraction: Contraction, options: Options) -> int:
 
 
 def register_bands(
-    node: isl.ScheduleNode, tiling: RegisterTiling, options: Options, *, outermost: int | None = None
+    node: isl.ScheduleNode,
+    tiling: RegisterTiling,
+    options: Options,
+    *,
+    outermost: int | None = None,
+    chunk: int | None = None,
 ) -> tuple[list[tuple[Literal["", "rows", "columns", "tile"], isl.MultiUnionPwAff]], int]:
     """The bands from the outside in, each with the place of the mark above it; the first one has none. And the position
     in the first one of the loop over blocks of the member that is to be outermost, as far as that is possible.
 
-    Of the columns there is a loop over chunks only if it is to be outermost. options: they say how large chunks are.
+    Of the columns there is a loop over chunks only if it is to be outermost. chunk: tiles of columns in each; None: as
+    many as options say.
     """
     contraction, partial = tiling.contraction, node.band_get_partial_schedule()
     row, column, step = (partial.get_at(k) for k in contraction.members)
@@ -174,7 +185,7 @@ def register_bands(
         first(step, contraction.reduction, tiling.depth),
     ]
     if outermost == contraction.members[1]:
-        outer.insert(0, origin(column, _sizes(contraction, options).chunk * tiling.columns))
+        outer.insert(0, origin(column, (chunk or column_tiles(contraction, options)) * tiling.columns))
     bands: list[tuple[Literal["", "rows", "columns", "tile"], isl.MultiUnionPwAff]] = [
         ("", joined(outer)),
         ("rows", joined([first(column, contraction.column, tiling.columns)])),
