@@ -56,6 +56,10 @@ class _Original(Struct, frozen=True, eq=False):
         match mine:
             case ir.Compound(block_items=[ir.Node() as only]):
                 return self.gives(only, theirs)
+            case ir.Assignment(op="=", lvalue=target, rvalue=value) if not same_tree(target, self.cell):
+                # a value that is put into another cell on its way
+                same = isinstance(theirs, ir.Assignment) and theirs.op == "=" and same_tree(target, theirs.lvalue)
+                return same and self.gives(value, theirs.rvalue)
             case ir.Assignment(op="/=" | "%=", lvalue=target) if same_tree(target, self.cell):
                 return self.divides(mine, theirs)
             case ir.Assignment(op="+=" | "-=" | "*=" as op, lvalue=target, rvalue=value) if self.may_keep():

@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.astgen.emit.c_expr import PICKS
 from scopt.astgen.emit.helper_texts import helper_definitions
+from scopt.astgen.passes.divided_ints import with_quotients
 from scopt.astgen.passes.eager import with_both_sides
 from scopt.astgen.passes.picking import with_picked_operands, with_picks
 from scopt.astgen.passes.value_kinds import Values
 from scopt.check.picked_choices import is_picked
-from scopt.ir.walks import replaced
+from scopt.ir.walks import replaced, same_tree
 from scopt.options import Options
 from scopt.pipeline import optimize
 from tests.conftest import RunC
@@ -315,6 +316,28 @@ def test_others_are_told_apart(body: str) -> None:
 
     for change in (turned, others, *([open_to_all] if body == GUARDED else [])):
         assert not is_picked(scop, replace(base, body=replaced(made, change)), base)
+
+
+def test_a_value_may_go_into_another_cell_on_its_way() -> None:
+    scop = scop_of("for (i = 0; i < n; i++) c[i] = u[i] = (i * 397 + 1) % m;", "int n, int m, int u[n], int c[n]")
+    (base,) = scop.statements
+    made = with_quotients(scop, base, base.body)
+    assert made is not base.body
+    assert is_picked(scop, replace(base, body=made), base)
+
+    def elsewhere(node: ir.Node) -> ir.Node:
+        same = isinstance(node, ir.ArrayRef) and isinstance(node.name, ir.ID) and node.name.name == "u"
+        return ir.ArrayRef(ir.ID("c"), node.subscript) if same else node
+
+    def kept(node: ir.Node) -> ir.Node:
+        """What is computed, without the cell on the way."""
+        inner = isinstance(node, ir.Assignment) and isinstance(node.rvalue, ir.FuncCall)
+        return node.rvalue if isinstance(node, ir.Assignment) and inner else node
+
+    for change in (elsewhere, kept):
+        other = replaced(made, change)
+        assert not same_tree(other, made)
+        assert not is_picked(scop, replace(base, body=other), base)
 
 
 def test_what_isnt_asked_for_another_constant_is_no_chain() -> None:
