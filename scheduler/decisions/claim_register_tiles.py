@@ -24,7 +24,6 @@ from scopt.scheduler.decisions.register_tiles import column_tiles, register_tili
 from scopt.scheduler.decisions.setting import Setting
 from scopt.scheduler.decisions.shared_loops import has_few
 
-
 # Tiles of columns that a thread gets, at least, where threads share them: it packs all rows for these.
 _TILES_EACH = 8
 
