@@ -36,6 +36,8 @@ from scopt.poly.isl_utils import universe_params
 _MANY = 64
 # A declaration of a product, which may be 0 where it isn't evaluated.
 _PRODUCT = re.compile(r"[=?] (\w+(?: \* \w+)+)(?: : 0)?;$")
+# Of an array whose rows macros' values make overlap.
+_MACRO_ROWS = "the rows of '{}' overlap: their distance is the value of a macro"
 
 
 def extract(tu: TranslationUnit, region: Region, name: str, *, assume_apart: bool = False) -> Scop:
@@ -134,13 +136,17 @@ def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, RowShape], isl.Set]:
             executed = executed.union(executed_by(read))
             continue
         found = shape_of(read, _products(walk, read))
+        if found is not None and not may_hold(found[1], dict(region.symbolic)):
+            if found[0].is_constant:
+                continue  # macros say that it has no such rows
+            if found[0].distances <= region.symbolic.keys():
+                raise Refusal("affine.nonlinear-subscript", _MACRO_ROWS.format(name), region.location)
         if found is not None and name not in written and _overlap(walk, found[1].intersect(executed_by(read))):
             if found[0].is_constant:
                 continue
             if found[0].distances <= region.symbolic.keys():
-                message = f"the rows of '{name}' overlap: their distance is the value of a macro"
-                raise Refusal("affine.nonlinear-subscript", message, region.location)
-        if found is not None and name not in written and longer_than_rows(found[0], read):
+                raise Refusal("affine.nonlinear-subscript", _MACRO_ROWS.format(name), region.location)
+        if found is not None and name not in written and (longer_than_rows(found[0], read) or _is_rare(found[1])):
             continue  # no dependence asks which element is read: better than a test that is likely to fail
         if found is not None and _leaves_choice(holds.intersect(found[1]), executed_by(read)):
             too_long = _is_never_so(walk, found[1])
@@ -167,6 +173,11 @@ def _overlap(walk: RegionWalk, apart: isl.Set) -> bool:
     """Whether rows overlap where parameters have the values that they probably have. apart: the parameters for which
     they don't."""
     return not may_hold(apart, likely_values(walk))
+
+
+def _is_rare(rows: isl.Set) -> bool:
+    """Whether rows lie apart for few values alone: multiples of a row's length, where they begin somewhere."""
+    return all(any(one.is_equality() for one in part.get_constraints()) for part in rows.get_basic_sets())
 
 
 def _is_so_for_any_size(rows: isl.Set) -> bool:

@@ -307,6 +307,28 @@ def test_the_distance_of_frames_is_a_value_where_a_macro_says_it(hop: str) -> No
     assert b"#if" not in rows.text.split(b"#pragma scop")[1]
 
 
+def test_rows_that_macros_rule_out_are_none() -> None:
+    """Of a lattice, one loop runs through all sites: these are no row."""
+    sites = """for (int it = 0; it < m; it++) {
+  for (int z = 0; z < 16; z++) for (int y = 0; y < 16; y++) for (int x = 0; x < 16; x++) {
+    int s = (z * 16 + y) * 16 + x;
+    a[s] = b[s] + b[((z + 1) % 16 * 16 + y) * 16 + x]; }
+  for (int s = 0; s < SITES; s++) b[s] = 0.1 * a[s]; }"""
+    source = source_of(sites, "int m, double *a, double *b", "#define SITES (16 * 16 * 16)")
+    made = optimize(source, Options(eager=True))
+    assert "region.transformed" in [remark.id for remark in made.remarks]
+    assert "assume.rows" not in [remark.id for remark in made.remarks]
+
+
+def test_rows_that_begin_anywhere_are_none() -> None:
+    """Of what is only read, no program tests that it begins with a row."""
+    body = "for (int i = 0; i < 64; i++) for (int j = 0; j < 64; j++) M[i][j] = a[i * 64 + j + %s];"
+    made = scop_of(body % "n", params="int n, double M[64][64], const double *a")
+    assert made.arrays["a"].rank == 1
+    assert guard(made).plain_is_universe()
+    assert scop_of(body % "64 * n", params="int n, double M[64][64], const double *a").arrays["a"].rank == 2
+
+
 def test_bounds_of_loops_that_are_executed_as_a_whole_are_parameters_of_rows() -> None:
     """The iterator holds all values for the bounds that show the rows, but not where the rows are known."""
     subscripts = "a[(unsigned long)(k + 1) * l + q] = a[(unsigned long)k * l + q + 2]"
