@@ -37,8 +37,8 @@ from scopt.astgen.passes.ended_by_data import with_endings_in_lanes, with_possib
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.exchanging import with_exchanges
 from scopt.astgen.passes.fetched_cells import looked_up_lengths, with_fetched_cells
-from scopt.astgen.passes.gathering import with_records_apart
 from scopt.astgen.passes.flat_lookups import with_flat_lookups
+from scopt.astgen.passes.gathering import with_records_apart
 from scopt.astgen.passes.kept_loops import with_kept_loops, with_plain_sums
 from scopt.astgen.passes.lane_copies import with_lanes
 from scopt.astgen.passes.lanes import with_lanes_apart
@@ -249,6 +249,7 @@ def _own_choices(program: Program, setting: Setting) -> Program:
 
 
 _whole_windows = _computed(lambda _, scop, nest: (scop, with_whole_windows(nest, loops_inside(scop))))
+_flat_lookups = _computed(lambda _, scop, nest: with_flat_lookups(scop, nest))
 _collapsed_loops = _computed(lambda _, scop, nest: (scop, with_collapsed_loops(nest)))
 
 
@@ -355,9 +356,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("endings-in-lanes", "loops that end on data, for many items at a time", _endings_in_lanes),
     Rewrite("carried-cells", "what loops in order hand on is in variables", _of_vectors(with_carried_cells)),
     Rewrite("records-apart", "no vectors of clang's whose elements would be gathered for too little", _records_apart),
-    Rewrite(
-        "flat-lookups", "tables of several dimensions by one subscript", _computed(lambda _, *made: with_flat_lookups(*made))
-    ),
+    Rewrite("flat-lookups", "tables of several dimensions by one subscript", _flat_lookups),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),
     Rewrite("least-size", "of marked regions: from which size on their loops replace the original", _least_size),
     Rewrite("row-memory", "rows beside each other that write nothing are long, or come from a cache", _row_memory),

@@ -39,7 +39,7 @@ _SMALL_PART = 8
 _VECTOR = 8
 # Rows and columns of a dynamic program whose diagonals are vector loops, and cells in all (measured for alignments: 8
 # rows take 1.1 to 2 times as long as one by one, 16 as long, 32 0.75 times, but of 32 cells 1.2 times).
-_DIAGONAL, _DIAGONAL_CELLS = 32, 2048
+_DIAGONAL, _DIAGONAL_CELLS = 32, 4096
 
 
 def tile_lengths(source: Scop, marked: MarkedSchedule) -> list[Condition]:
@@ -65,9 +65,10 @@ def tile_lengths(source: Scop, marked: MarkedSchedule) -> list[Condition]:
     return list(dict.fromkeys(found))
 
 
-def _exceed(source: Scop, factors: Sequence[Expr], least: int) -> list[Condition]:
-    """That a product of extents is no less; nothing where none of them is unknown, or one is something else."""
-    unknown = frozenset(p.name for p in source.parameters if p.estimate is None)
+def _exceed(source: Scop, factors: Sequence[Expr], least: int, *, guessed: bool = False) -> list[Condition]:
+    """That a product of extents is no less; nothing where none of them is unknown, or one is something else. guessed:
+    those are unknown, too, of which arrays tell the most."""
+    unknown = frozenset(p.name for p in source.parameters if guessed or p.estimate is None)
     known = prod(linear(one)[1] for one in factors if not linear(one)[0])
     others = tuple(one for one in factors if linear(one)[0])
     if known < 1 or not others or not all(names(one) <= unknown for one in others):
@@ -94,8 +95,8 @@ def vector_lengths(source: Scop, loops: LoopNest) -> list[Condition]:
 
 
 def diagonal_lengths(source: Scop, marked: MarkedSchedule) -> list[str]:
-    """C text that vector loops along diagonals, each of which is entered and left, have enough iterations, of sizes that aren't
-    known."""
+    """C text that vector loops along diagonals, which are entered and left, have enough to do, of sizes that
+    aren't known."""
     loops = dict(_source_loops(source))
     found: list[Condition] = []
     for choice in marked.choices:
@@ -103,7 +104,7 @@ def diagonal_lengths(source: Scop, marked: MarkedSchedule) -> list[str]:
         for name in (one for one in names_of if len(loops.get(one, ())) > 1):
             rows, columns = (plus(subtract(loop.upper, loop.lower), 1) for loop in loops[name][-2:])
             asked = [((rows,), _DIAGONAL), ((columns,), _DIAGONAL), ((rows, columns), _DIAGONAL_CELLS)]
-            found += [test for factors, least in asked for test in _exceed(source, factors, least)]
+            found += [test for factors, least in asked for test in _exceed(source, factors, least, guessed=True)]
     return list(dict.fromkeys(ExprPrinter.of(source).condition(one).text for one in found))
 
 

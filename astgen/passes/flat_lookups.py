@@ -2,8 +2,8 @@
 
 ``score[code[i]][base[j]]`` is a row, at a pointer that each lane computes, and a place in it. gcc gathers from one
 pointer, at distances that fit into an int: ``((const int *)score)[5 * code[i] + base[j]]``. clang computes the same
-either way. Only tables whose cells an instruction gathers, and whose distances are ints: their size is known, or, behind a pointer,
-the values of what names their rows.
+either way. Only tables whose cells an instruction gathers, and whose distances are ints: their size is known, or,
+behind a pointer, the values of what names their rows.
 """
 
 from __future__ import annotations

@@ -59,8 +59,8 @@ class DiagonalVectors(Struct, frozen=True):
         return Claim(self.name, what, _cycles(band, found, rows, steps), make, 0, frozenset({0, 1}))
 
     def sizes(self, band: Band, found: Diagonals) -> tuple[int, int]:
-        """Rows and diagonals of a tile: the user's, or the machine's. Without panels, which the caches have to keep, and
-        which are copied, tiles are there for threads alone, and their borders cost each of their diagonals."""
+        """Rows and diagonals of a tile: the user's, or the machine's. Without panels, which are copied, and which the
+        caches have to keep, tiles are there for threads alone, and their borders cost each of their diagonals."""
         machine, arrays = band.setting.options.machine, band.setting.scop.arrays
         rows = diagonal_rows(machine, _width(band, found))
         if not found.panels:

@@ -25,12 +25,12 @@ from scopt.astgen.passes.turned_sums import Summed
 from scopt.astgen.passes.two_forms import in_one_form
 from scopt.astgen.passes.widened_factors import WIDER, is_widened
 from scopt.astgen.transformed_program import Program
-from scopt.check.blended_cells import is_blended
+from scopt.check.cell_blends import is_blended
 from scopt.check.eager_conditions import is_eager
 from scopt.check.ended_strips import without_strips
-from scopt.check.flat_lookups import is_flat
 from scopt.check.masks import masked_ones
 from scopt.check.picked_choices import is_picked
+from scopt.check.single_subscripts import is_flat
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, weighted
 from scopt.ir.nest import Block, Call, Const, Expr, For, LoopNest, Name

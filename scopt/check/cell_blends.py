@@ -1,4 +1,4 @@
-"""Whether a statement that blends cells, where the original one updates them below its condition, does what that does."""
+"""Whether a statement that blends cells, where the original one updates them below a condition, does what that does."""
 
 from __future__ import annotations
 
