@@ -53,22 +53,24 @@ class DiagonalVectors(Struct, frozen=True):
         scop = band.setting.scop
         if not _gathers_all(options.cc) and any(narrow_lookups(scop, scop.statement(one)) for one in found.statements):
             return Reason(self.name, "cells of a table of narrow ones are looked up, for which gcc makes no vectors")
-        rows, steps = self.sizes(band, found)
-        if min(band.work.trips[:2]) < 2 * min(rows, diagonal_rows(band.setting.options.machine, _width(band, found))):
+        narrow, (rows, steps) = self.sizes(band, found), self.sizes(band, found, wider=True)
+        if min(band.work.trips[:2]) < 2 * narrow[0]:
             return Reason(self.name, "there are too few rows or columns")
 
         def make(build: Builder, node: isl.ScheduleNode) -> isl.ScheduleNode:
             return _put(build, node, found, (rows, steps), parallel=not band.parallel_above)
 
         what = f"tiles of {rows} rows by {steps} diagonals"
-        return Claim(self.name, what, _cycles(band, found, rows, steps), make, 0, frozenset({0, 1}))
+        # of narrow tiles: what wide ones gain by borders doesn't decide between diagonals and rows
+        return Claim(self.name, what, _cycles(band, found, *narrow), make, 0, frozenset({0, 1}))
 
-    def sizes(self, band: Band, found: Diagonals) -> tuple[int, int]:
-        """Rows and diagonals of a tile: the user's, or the machine's. Without panels, which are copied, and which the
-        caches have to keep, tiles are there for threads alone, and their borders cost each of their diagonals."""
+    def sizes(self, band: Band, found: Diagonals, *, wider: bool = False) -> tuple[int, int]:
+        """Rows and diagonals of a tile: the user's, or the machine's. wider: where there are no panels, which are
+        copied, and which the caches have to keep: tiles are there for threads alone then, and their borders cost each
+        of their diagonals."""
         machine, arrays = band.setting.options.machine, band.setting.scop.arrays
         rows = diagonal_rows(machine, _width(band, found))
-        if not found.panels:
+        if wider and not found.panels:
             rows = max(rows, min(_WIDER * rows, LARGE_EXTENT // (_TILES * machine.cores)))
         cell = sum(max(arrays[one.array].type.bits or 64, 8) // 8 for one in found.panels) or ELEMENT
         first, second = sizes_for(band.setting.options.tile_sizes, (rows, diagonal_steps(machine, rows, cell)))
