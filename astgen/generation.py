@@ -14,6 +14,7 @@ from scopt.astgen.emit.c_expr import THREADS
 from scopt.astgen.emit.loop_work import add_work_guards, with_uncopied_loops
 from scopt.astgen.guard import guard_text
 from scopt.astgen.guard_counters import counter_name
+from scopt.astgen.least_lengths import diagonal_lengths
 from scopt.astgen.least_size import least_size, least_size_alone
 from scopt.astgen.lone_thread import threads_condition
 from scopt.astgen.loops.isl_loops import build
@@ -22,6 +23,7 @@ from scopt.astgen.lower.register_lowering import Lowered, lower
 from scopt.astgen.lower.strip_lowering import lower_strips
 from scopt.astgen.lower.tile_steps import with_choices, with_kernel_calls, with_transposed_copies
 from scopt.astgen.passes.alignment import with_aligned_starts
+from scopt.astgen.passes.blended_cells import with_blended_cells
 from scopt.astgen.passes.block_distances import with_block_distances
 from scopt.astgen.passes.borders_apart import with_borders_apart
 from scopt.astgen.passes.carried_cells import with_carried_cells
@@ -35,6 +37,7 @@ from scopt.astgen.passes.ended_by_data import with_endings_in_lanes, with_possib
 from scopt.astgen.passes.estimates import drop_small_loops
 from scopt.astgen.passes.exchanging import with_exchanges
 from scopt.astgen.passes.fetched_cells import looked_up_lengths, with_fetched_cells
+from scopt.astgen.passes.flat_lookups import with_flat_lookups
 from scopt.astgen.passes.gathering import with_records_apart
 from scopt.astgen.passes.kept_loops import with_kept_loops, with_plain_sums
 from scopt.astgen.passes.lane_copies import with_lanes
@@ -246,6 +249,7 @@ def _own_choices(program: Program, setting: Setting) -> Program:
 
 
 _whole_windows = _computed(lambda _, scop, nest: (scop, with_whole_windows(nest, loops_inside(scop))))
+_flat_lookups = _computed(lambda _, scop, nest: with_flat_lookups(scop, nest))
 _collapsed_loops = _computed(lambda _, scop, nest: (scop, with_collapsed_loops(nest)))
 
 
@@ -295,7 +299,7 @@ def _row_memory(program: Program, setting: Setting) -> Program:
     if not (setting.judged or setting.sized):
         return program
     tests = memory_tests(program.source, stand_ins(program), program.loops, setting.options.machine)
-    tests = [*tests, *looked_up_lengths(program.source, program.nest)]
+    tests += [*looked_up_lengths(program.source, program.nest), *diagonal_lengths(program.source, program.marked)]
     return replace(program, condition=" && ".join(filter(None, (program.condition, *tests))))
 
 
@@ -337,6 +341,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("lanes-apart", "of records that are computed differently, one element apart", _lanes_apart),
     Rewrite("eager-conditions", "both sides of && and || are evaluated", _computed(with_eager_conditions)),
     Rewrite("picked-choices", "both sides of choices among constants", _computed(with_picked_choices)),
+    Rewrite("blended-cells", "cells of lanes' own that conditions update", _computed(with_blended_cells)),
     Rewrite("own-choices", "choices that strips make between computed numbers", _own_choices),
     Rewrite("lane-copies", "lanes have copies of extrema in any order", _computed(lambda _, *made: with_lanes(*made))),
     Rewrite("skipped-blocks", "searches leave out blocks in which nothing better is found", _skipped_blocks),
@@ -351,6 +356,7 @@ REWRITES: tuple[Rewrite, ...] = (
     Rewrite("endings-in-lanes", "loops that end on data, for many items at a time", _endings_in_lanes),
     Rewrite("carried-cells", "what loops in order hand on is in variables", _of_vectors(with_carried_cells)),
     Rewrite("records-apart", "no vectors of clang's whose elements would be gathered for too little", _records_apart),
+    Rewrite("flat-lookups", "tables of several dimensions by one subscript", _flat_lookups),
     Rewrite("two-forms", "small parallel loops inside of others stand beside plain ones for little work", _two_forms),
     Rewrite("least-size", "of marked regions: from which size on their loops replace the original", _least_size),
     Rewrite("row-memory", "rows beside each other that write nothing are long, or come from a cache", _row_memory),

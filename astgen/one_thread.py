@@ -28,6 +28,7 @@ from scopt.poly.source_loops import source_loops
 _UNROLLED, _OPERATIONS = 16, 100
 # Mechanisms: tiles on diagonals; a loop in order around one that threads share.
 WAVEFRONTS, SHARED_INSIDE = "wavefronts", "a parallel loop inside"
+DIAGONALS = "vectors along diagonals"
 
 
 def has_own_loops(scop: Scop, marked: MarkedSchedule, nest: LoopNest) -> bool:

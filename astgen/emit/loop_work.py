@@ -30,6 +30,8 @@ from scopt.machine.costs import (
 _HARDLY = 64
 # Iterations, so many of which are worth a fork, are short: fetching them takes time beside them (chosen).
 _LIGHT = 64
+# Iterations of a loop that borders cut the first and the last one of.
+_CUT = 2
 
 
 def add_work_guards(
@@ -118,7 +120,8 @@ class _Guards(Struct, frozen=True):
                 mark = replace(item.mark, again=self.again and _is_light(item, share, factors))
                 inner = replace(item, mark=mark, body=_unmark(item.body, item.mark.simd))
                 if factors:
-                    return replace(inner, work=exceeds(factors, rounded(1 / share)))
+                    least = max(rounded(1 / share), _CUT if item.mark.cut else 1)
+                    return replace(inner, work=exceeds(factors, least))
                 return replace(inner, mark=without_threads(item.mark)) if share < 1 else inner
             case For():
                 inside = replace(self, again=True)

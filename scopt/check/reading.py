@@ -6,7 +6,7 @@ say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import reduce
 
 from msgspec.structs import replace
@@ -14,19 +14,23 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.astgen.emit.c_expr import PRODUCTS, helper_name
 from scopt.astgen.lower.tile_records import Turned
+from scopt.astgen.passes.blended_cells import BLENDED
 from scopt.astgen.passes.block_distances import Distance
 from scopt.astgen.passes.chains import accumulated
 from scopt.astgen.passes.eager import SUFFIX
+from scopt.astgen.passes.flat_lookups import FLAT
 from scopt.astgen.passes.lanes import SUFFIX as LANE, lane_helper
 from scopt.astgen.passes.picking import PICKED
 from scopt.astgen.passes.turned_sums import Summed
 from scopt.astgen.passes.two_forms import in_one_form
 from scopt.astgen.passes.widened_factors import WIDER, is_widened
 from scopt.astgen.transformed_program import Program
+from scopt.check.cell_blends import is_blended
 from scopt.check.eager_conditions import is_eager
 from scopt.check.ended_strips import without_strips
 from scopt.check.masks import masked_ones
 from scopt.check.picked_choices import is_picked
+from scopt.check.single_subscripts import is_flat
 from scopt.diagnostics import InternalError
 from scopt.ir.expr import plus, weighted
 from scopt.ir.nest import Block, Call, Const, Expr, For, LoopNest, Name
@@ -157,22 +161,36 @@ def _last(first: Expr, count: Expr) -> Expr:
 
 def _apart(program: Program) -> dict[str, str]:
     """The statements that call a function for the product that they add, or that evaluate both sides of their
-    conditions, and the same ones as they were. Raises InternalError if they differ otherwise."""
+    conditions, or compute the same in another form, and the same ones as they were. Raises InternalError if they differ
+    otherwise."""
     known = {statement.name for statement in program.lowered.scop.statements} | set(masked_ones(program))
     known |= program.summing.calls.keys() | program.endings.made | program.distances.keys()
     found, run = {}, {call.statement for call in calls(program.nest.body)}
     for statement in program.scop.statements:
         if statement.name not in known and statement.name in run:
-            name = reduce(str.removesuffix, (WIDER, "_apart", PICKED, SUFFIX, LANE), statement.name)
-            base = program.lowered.scop.statement(name)
-            same = _is_apart(program, statement, base) or _is_lane(program, statement, base)
-            same = same or is_widened(program.scop, statement, base) or is_eager(program.source, statement, base)
-            if not (same or is_picked(program.source, statement, base)):
-                raise InternalError(
-                    f"{program.source.location}: {statement.name} is another statement than {base.name}"
-                )
-            found[statement.name] = base.name
+            found[statement.name] = _base(program, statement, known)
     return found
+
+
+def _base(program: Program, statement: Statement, known: Collection[str]) -> str:
+    """The name of the statement that another one is a form of."""
+    if statement.name.endswith(FLAT):
+        inner = program.scop.statement(statement.name.removesuffix(FLAT))
+        if not is_flat(program.scop, statement, inner):
+            raise _other(program, statement, inner)
+        return inner.name if inner.name in known else _base(program, inner, known)
+    name = reduce(str.removesuffix, (WIDER, "_apart", BLENDED, PICKED, SUFFIX, LANE), statement.name)
+    base = program.lowered.scop.statement(name)
+    same = _is_apart(program, statement, base) or _is_lane(program, statement, base)
+    same = same or is_widened(program.scop, statement, base) or is_eager(program.source, statement, base)
+    same = same or is_picked(program.source, statement, base) or is_blended(program.source, statement, base)
+    if not same:
+        raise _other(program, statement, base)
+    return base.name
+
+
+def _other(program: Program, statement: Statement, base: Statement) -> InternalError:
+    return InternalError(f"{program.source.location}: {statement.name} is another statement than {base.name}")
 
 
 def _is_apart(program: Program, statement: Statement, base: Statement) -> bool:

@@ -184,6 +184,7 @@ class LoopMark(Struct, frozen=True):
     coarse: its iterations are few and long, the last one perhaps shorter: a thread takes the next one when it is done
       with one.
     again: threads come to it again and again, for many short iterations each time.
+    cut: its first and its last iteration are tiles of which borders leave little.
     sharing: its strips are there for threads alone: one thread gains nothing by them.
     collapse: of a parallel loop: so many loops, from it on, carry nothing, and threads may share them out together.
     most: no more iterations than this, where the bounds don't tell; 0: nothing is known.
@@ -211,6 +212,7 @@ class LoopMark(Struct, frozen=True):
     kept: bool = False
     coarse: bool = False
     again: bool = False
+    cut: bool = False
     sharing: bool = False
     collapse: int = 1
     most: int = 0

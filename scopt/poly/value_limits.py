@@ -7,6 +7,7 @@ from functools import lru_cache, reduce
 
 from scopt import ir
 from scopt.ir.ctypes import limits_of, plain_type, type_spelling
+from scopt.ir.made_arrays import is_made
 from scopt.ir.scop import Array, CType, Scop, Statement
 from scopt.ir.small_values import Interval, hull, interval
 from scopt.ir.walks import walk
@@ -81,7 +82,8 @@ def _interval(scop: Scop, statement: Statement, node: ir.Node, variables: Mappin
 
 @lru_cache(maxsize=64)
 def _variables(scop: Scop) -> Mapping[str, Interval]:
-    """Of variables of the type int, between which limits lies all that they are given."""
+    """Of variables of the type int, and of arrays of the region's own, between which limits lies all that they are
+    given."""
     given = dict[str, list[tuple[Statement, ir.Node | None]]]()
     for statement in scop.statements:
         for write in (one for one in statement.accesses if one.is_write and _is_variable(scop.arrays[one.array])):
@@ -99,10 +101,10 @@ def _variables(scop: Scop) -> Mapping[str, Interval]:
 
 
 def _is_variable(array: Array) -> bool:
-    """Whether an array is a variable that has no values from elsewhere."""
+    """Whether an array is a variable, or one of the region's own, that has no values from elsewhere."""
     ctype = array.type
     whole = ctype.integer and ctype.signed and ctype.bits == _WORD and not (ctype.volatile or ctype.atomic)
-    return whole and array.private and not (array.rank or array.within or array.pointer)
+    return whole and (is_made(array) or (array.private and not (array.rank or array.within or array.pointer)))
 
 
 def _assigned(body: ir.Node, cell: ir.Node | None) -> ir.Node | None:

@@ -257,6 +257,38 @@ ROWS = marked(
     ((1, 1), (5, 9), (97, 141)),
 )
 
+# The best of an alignment in one row, with its place; scores in a table.
+ALIGNMENT = marked(
+    "alignment",
+    (
+        Operand("row", "m + 1", type="int", value="0"),
+        Operand("a", "n", type="unsigned char", value="i * 7 % 13"),
+        Operand("b", "m", type="unsigned char", value="i * 11 % 5"),
+        Operand("score", "13", "5", type="int", value="i * 31 % 9 - 4"),
+        Operand("found", "3", type="int", value="0"),
+    ),
+    """
+  int best = 0, at = 0;
+  for (int i = 0; i < n; i++) {
+    int before = 0;
+    for (int j = 1; j <= m; j++) {
+      int here = before + score[a[i]][b[j - 1]];
+      before = row[j];
+      here = here > row[j] - 3 ? here : row[j] - 3;
+      here = here > row[j - 1] - 3 ? here : row[j - 1] - 3;
+      here = here > 0 ? here : 0;
+      row[j] = here;
+      if (here > best) {
+        best = here;
+        at = j;
+      }
+    }
+  }
+  found[0] = best;
+  found[1] = at;""",
+    ((1, 1), (5, 9), (97, 141)),
+)
+
 # Rows that data pick, and look up in.
 PICKED = marked(
     "picked",

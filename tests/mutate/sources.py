@@ -6,6 +6,7 @@ from tests.mutate.contractions import CHOLESKY, FOLDING, GEMM, MAXPLUS, SYMM, SY
 from tests.mutate.guarded import GUARDED, SHIFTED, SMOOTHED
 from tests.mutate.nested import (
     ADI,
+    ALIGNMENT,
     CANDIDATES,
     FILTER,
     HEAT,
@@ -112,6 +113,7 @@ SOURCES = (
     FETCHED,
     PLACED,
     PICKED,
+    ALIGNMENT,
     BYTES,
     ESCAPES,
     WINDOWS,

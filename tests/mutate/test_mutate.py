@@ -55,6 +55,7 @@ SAMPLE = tuple(
         "placed",
         "blocks",
         "picked",
+        "alignment",
         "bytes",
         "escapes",
     )

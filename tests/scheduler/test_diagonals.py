@@ -64,6 +64,13 @@ def test_members_may_run_backwards() -> None:
     assert (set(diagonal.terms), row.terms) == ({(0, -1), (1, -1)}, ((0, -1),))
 
 
+def test_tables_of_narrow_cells_are_for_clang() -> None:
+    body = "S[i][j] = (S[i-1][j] < S[i][j-1] ? S[i-1][j] : S[i][j-1]) + B[at[i]][at[j]];"
+    assert "a table of narrow ones" in why_not(body, Options())
+    assert "narrow" not in why_not(body, Options(cc="/usr/bin/clang-19 -w"))
+    assert "narrow" not in why_not(body.replace("B[", "W["), Options())
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
