@@ -77,7 +77,7 @@ class RegionNames(Struct, frozen=True, eq=False):
       or anew what an iteration of the source hands on to the next one, or goes through the blocks
       of a stage. required: variables that mustn't be less than a number. numbers: those that have to have a value.
     distances: as in `StageLoops`. exchanged: what is known of pointers that iterations exchange. factors: as in
-      `AskedProducts`. blocks: executed as a whole.
+      `AskedProducts`. entered: conditions that have to hold for what is loaded in front of the region. blocks: executed as a whole.
     """
 
     tu: TranslationUnit
@@ -95,6 +95,7 @@ class RegionNames(Struct, frozen=True, eq=False):
     exchanged: ExchangedPointers = ExchangedPointers(())
     numbers: Mapping[str, Any] = {}
     factors: Mapping[str, tuple[str, ...]] = {}
+    entered: tuple[Any, ...] = ()
     blocks: frozenset[Any] = frozenset()
 
     def in_blocks(self) -> RegionNames:
@@ -217,7 +218,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = whole_structures(items, Types(symbols, tu.structs), local_names)
-    known = (exchanged, {**numbers, **products.numbers}, products.factors)
+    known = (exchanged, {**numbers, **products.numbers}, products.factors, members.sure_entries(hoisted))
     wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, *known)
     return RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted).in_blocks()
 

@@ -19,7 +19,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.frontend.normalize.extreme_iterations import are_independent, in_iterations_around
+from scopt.frontend.normalize.extreme_iterations import are_independent, in_iterations_around, latest_start, start_of
 from scopt.frontend.normalize.member_uses import Use, is_member, uses_in
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import (
@@ -36,7 +36,7 @@ from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Layer, Shape, Symbol, describe
 from scopt.ir.effects import effects, targets
 from scopt.ir.printing import CPrinter
-from scopt.ir.walks import replaced, walk, with_nodes
+from scopt.ir.walks import changed, replaced, walk, with_nodes
 
 How = Literal["address", "load", "value"]
 _PLAIN = (
@@ -70,7 +70,8 @@ class MemberHoister(Struct):
 
     symbols: what is visible, extended with the new names. inside: names that are declared inside, and iterators.
     reserved: identifiers that new names must not be. valid: says which pointers surely lead to objects where the region
-    begins. named: what stands in the place of nodes now. typed: members by their new names.
+    begins. named: what stands in the place of nodes now. typed: members by their new names. early: conditions, by their
+    texts, that say of loops that they are entered, and may not hold of some that are all the same.
     """
 
     items: tuple[Any, ...]
@@ -83,6 +84,7 @@ class MemberHoister(Struct):
     named: dict[ir.Node, ir.Node] = field(default_factory=dict)
     typed: dict[str, Typed] = field(default_factory=dict)
     known: list[tuple[tuple[Any, ...], frozenset[str]]] = field(default_factory=list)
+    early: dict[str, Any] = field(default_factory=dict)
 
     def run(self) -> tuple[Hoisted, ...]:
         """Name all members that can be named; those of members behind pointers in further rounds."""
@@ -245,16 +247,32 @@ class MemberHoister(Struct):
         """C text that says whether a loop has iterations, in some of those of the loops around it; None if that isn't
         known where the region begins."""
         condition = self.entry(loop, around)
+        if condition is None and (condition := self.early_entry(loop, around)) is not None:
+            text = str(CPrinter(reduce_parentheses=True).visit(condition))
+            self.early[text] = condition
+            return text
         if condition is None or constant_value(condition, self.symbols):
             return None if condition is None else ""
         return str(CPrinter(reduce_parentheses=True).visit(condition))
+
+    def early_entry(self, loop: Any, around: Sequence[Any]) -> Any:
+        """A condition where a loop surely has iterations; it may have some where that doesn't hold. None if that isn't
+        known."""
+        start = latest_start(loop, around)
+        return None if start is None else self.entry(_beginning_with(loop, start))
+
+    def sure_entries(self, hoisted: Iterable[Hoisted]) -> tuple[Any, ...]:
+        """Those of the `early` conditions that what is loaded in front of the region depends on: it has no value where
+        they don't hold."""
+        texts = [one.text for one in hoisted]
+        return tuple(one for text, one in self.early.items() if any(text in whole for whole in texts))
 
     def entry(self, loop: Any, around: Sequence[Any] = ()) -> Any:
         """The same as an expression."""
         iterator = loop_iterator(loop)
         if iterator is None or loop.cond is None:
             return None
-        start = loop.init.decls[0].init if isinstance(loop.init, ir.DeclList) else loop.init.rvalue
+        start = start_of(loop)
         start, condition = (with_nodes(part, self.named) for part in (start, loop.cond))
         condition = _substituted(condition, iterator, start, loop.init)
         if condition is not None:
@@ -287,6 +305,14 @@ def _subscripts_base(node: Any) -> bool:
                 node = node.name
             case _:
                 return False
+
+
+def _beginning_with(loop: Any, start: Any) -> Any:
+    """A loop with another start."""
+    match loop.init:
+        case ir.DeclList(decls=(decl, *others)):
+            return changed(loop, init=changed(loop.init, decls=[changed(decl, init=start), *others]))
+    return changed(loop, init=changed(loop.init, rvalue=start))
 
 
 def _substituted(condition: Any, iterator: str, value: Any, init: Any) -> Any:
