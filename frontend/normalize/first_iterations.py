@@ -1,8 +1,8 @@
 """What decides whether the first iteration of the loops around a place gets there, as conditions without iterators.
 
-Loops that begin at ``1 + ((i + color) & 1)``, as red-black sweeps do, or a condition ``(i + j) % 2 == color`` leave open
-for which sizes a place is reached. Where the first iteration of all loops does, or the second of the innermost one, it
-surely is; for other sizes nothing is said.
+Loops that begin at ``1 + ((i + color) & 1)``, as red-black sweeps do, or a condition ``(i + j) % 2 == color`` leave
+open for which sizes a place is reached. Where the first iteration of all loops does, or the second of the innermost
+one, it surely is; for other sizes nothing is said.
 """
 
 from __future__ import annotations
@@ -114,6 +114,11 @@ def at_start(value: Any, init: Any) -> Any:
     if not (isinstance(ctype, ir.TypeDecl) and isinstance(ctype.type, ir.IdentifierType)):
         return None
     return ir.Cast(ir.Typename(None, [], None, ir.TypeDecl(None, [], None, ctype.type)), value)
+
+
+def with_value(node: Any, name: str, value: Any) -> Any:
+    """An expression with a value in the place of a variable."""
+    return replaced(node, lambda one: value if isinstance(one, ir.ID) and one.name == name else one)
 
 
 def _second(condition: Any, loop: ir.For, starts: dict[str, Any]) -> Any:

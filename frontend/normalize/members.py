@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from scopt import ir
 from scopt.frontend.normalize.extreme_iterations import are_independent, in_iterations_around, start_of
-from scopt.frontend.normalize.first_iterations import asked_on, at_start, way_to
+from scopt.frontend.normalize.first_iterations import asked_on, at_start, way_to, with_value
 from scopt.frontend.normalize.member_uses import Use, is_member, uses_in
 from scopt.frontend.normalize.tree_rewriting import value_of
 from scopt.frontend.syntax.scoping import loop_iterator
@@ -38,7 +38,7 @@ from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Layer, Shape, Symbol, describe
 from scopt.ir.effects import effects, targets
 from scopt.ir.printing import CPrinter
-from scopt.ir.walks import replaced, walk, with_nodes
+from scopt.ir.walks import walk, with_nodes
 
 How = Literal["address", "load", "value"]
 _PLAIN = (
@@ -292,7 +292,7 @@ class MemberHoister(Struct):
         start, condition = (with_nodes(part, self.named) for part in (start, loop.cond))
         value = at_start(start, loop.init)
         if value is not None:
-            condition = replaced(condition, lambda one: value if isinstance(one, ir.ID) and one.name == iterator else one)
+            condition = with_value(condition, iterator, value)
             condition = in_iterations_around(condition, around, self.symbols)
         return condition if value is not None and condition is not None and self.is_known(condition) else None
 

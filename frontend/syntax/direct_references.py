@@ -1,5 +1,5 @@
-"""References without a way there and back: ``x.m`` for ``(&x)->m``, ``x`` for ``*&x`` and ``(&x)[0]``, as macros that take
-pointers leave them where structures lie in others: ``#define AT(f, i) ((f)->a[i])`` of ``AT(&flow->u, i)``.
+"""References without a way there and back: ``x.m`` for ``(&x)->m``, ``x`` for ``*&x`` and ``(&x)[0]``, as macros that
+take pointers leave them where structures lie in others: ``#define AT(f, i) ((f)->a[i])`` of ``AT(&flow->u, i)``.
 
 The whole file's tree is read that way, so that an address that is followed at once counts nowhere as one that is taken.
 """
