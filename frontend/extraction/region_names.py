@@ -24,6 +24,7 @@ from scopt.frontend.model.row_pointers import with_rows
 from scopt.frontend.model.sizes import hoist_sizes
 from scopt.frontend.normalize.branch_values import with_branch_values
 from scopt.frontend.normalize.called_bodies import with_called_bodies
+from scopt.frontend.normalize.choosing_calls import with_choosing_calls
 from scopt.frontend.normalize.chosen_distances import with_chosen_distances
 from scopt.frontend.normalize.commas import without_commas
 from scopt.frontend.normalize.compound_literals import without_compound_literals
@@ -73,11 +74,13 @@ class RegionNames(Struct, frozen=True, eq=False):
     items: its statements. symbols: what names are, iterators apart; arrays that members make are added.
     iterator_names, local_names: of its loops, and declared in it. effects: what it reads and writes.
     hoisted: sizes, members and products that variables of their own stand for. whole: bases whose structures are one
-      cell each, whatever the member. narrowed: it computes with narrower types than the source says,
-      or anew what an iteration of the source hands on to the next one, or goes through the blocks
-      of a stage. required: variables that mustn't be less than a number. numbers: those that have to have a value.
+      cell each, whatever the member. narrowed: it computes with narrower types than the source says, or anew what an
+      iteration of the source hands on to the next one, or both sides of what functions choose, or goes through the
+      blocks of a stage. required: variables that mustn't be less than a number. numbers: those that have to have a
+      value.
     distances: as in `StageLoops`. exchanged: what is known of pointers that iterations exchange. factors: as in
-      `AskedProducts`. blocks: executed as a whole.
+      `AskedProducts`. entered: conditions that have to hold for what is loaded in front of the region. blocks:
+      executed as a whole.
     """
 
     tu: TranslationUnit
@@ -95,6 +98,7 @@ class RegionNames(Struct, frozen=True, eq=False):
     exchanged: ExchangedPointers = ExchangedPointers(())
     numbers: Mapping[str, Any] = {}
     factors: Mapping[str, tuple[str, ...]] = {}
+    entered: tuple[Any, ...] = ()
     blocks: frozenset[Any] = frozenset()
 
     def in_blocks(self) -> RegionNames:
@@ -217,7 +221,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     divided = with_narrow_divisions(narrow, symbols, plain.__contains__)
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = whole_structures(items, Types(symbols, tu.structs), local_names)
-    known = (exchanged, {**numbers, **products.numbers}, products.factors)
+    known = (exchanged, {**numbers, **products.numbers}, products.factors, members.sure_entries(hoisted))
     wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, *known)
     return RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted).in_blocks()
 
@@ -233,11 +237,13 @@ def _begun(
     region = replace(region, items=without_switches(with_plain_checks(region.items, tu.defined_functions)))
     called = with_called_bodies(tu, region, outer := scope_at(tu, region))
     tu = replace(tu, reserved=tu.reserved | called.names) if called.names else tu
+    chosen = with_choosing_calls(tu, region, called.items)
+    tu = replace(tu, reserved=tu.reserved | chosen.names) if chosen.names else tu
     read_after = partial(may_be_read_after, facts_of(tu, region.function), region)
-    exchanged, anew = _normal(tu, replace(region, items=called.items), outer, read_after)
+    exchanged, anew = _normal(tu, replace(region, items=chosen.items), outer, read_after)
     rows = {one.symbol.name: one.symbol for one in exchanged.rows}
     tu = replace(tu, reserved=tu.reserved | rows.keys()) if rows else tu
-    return tu, {**outer, **rows}, exchanged, anew
+    return tu, {**outer, **rows}, exchanged, anew or bool(chosen.names)
 
 
 def _normal(

@@ -105,8 +105,10 @@ class RegionWalk(Struct, frozen=True, eq=False):
         """Take for granted that what stands for numbers of iterations, or for members, does. Raises Refusal."""
         scope = self.affine.scope(known, ())
         least = (ir.BinaryOp("<", ir.ID(name), ir.Constant("int", str(one))) for name, one in self.names.required)
+        empty = (ir.UnaryOp("!", one) for one in self.names.entered)
         for violation in chain(
-            (condition(one, scope) for one in least), (differ(*one, scope) for one in self.names.numbers.items())
+            (condition(one, scope) for one in (*least, *empty)),
+            (differ(*one, scope) for one in self.names.numbers.items()),
         ):
             if not scope.assume(violation):
                 raise self.names.refuse("loop.step", "the loop's step is not a constant", self.names.items[0])

@@ -15,6 +15,7 @@ from scopt.frontend.model.row_shapes import RowShape
 from scopt.frontend.model.subscript_reading import Subscript
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS
 from scopt.frontend.syntax.structs import Reference
+from scopt.ir.printing import CPrinter
 from scopt.ir.scop import AccessKind, Array, CType
 
 # Functions of a text.
@@ -83,7 +84,7 @@ class Names(Struct, frozen=True, eq=False):
 
     def purity_of(self, call: ir.FuncCall) -> str:
         """Whether a function only computes a value from its arguments (``const``) or from memory. Raises Refusal."""
-        name = call.name.name if isinstance(call.name, ir.ID) else "<expression>"
+        name = call.name.name if isinstance(call.name, ir.ID) else str(CPrinter().visit(call.name))
         purity = self.purity.get(name) or ("const" if name in VALUE_FUNCTIONS and name not in self.defined else None)
         if purity is None:
             raise unknown_call(name, self.location(call))

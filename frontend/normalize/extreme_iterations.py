@@ -38,7 +38,7 @@ def in_some_iteration(condition: Any, loop: ir.For, symbols: Mapping[str, Symbol
         return None
     # The least value of a smaller side allows most, the greatest one of a larger side.
     wants_least = (mentioned[0] is condition.left) == _SMALLER_FIRST[condition.op]
-    value = _start(loop) if wants_least == (step > 0) else _last(loop, name, step)
+    value = start_of(loop) if wants_least == (step > 0) else _last(loop, name, step)
     return None if value is None else _with(condition, name, value)
 
 
@@ -75,7 +75,7 @@ def _step(loop: ir.For, name: str) -> int | None:
 
 def _same_signs(condition: Any, loop: ir.For, symbols: Mapping[str, Symbol]) -> bool:
     """Whether comparisons compare what is written: all variables are signed integers, or none is."""
-    parts = [condition, loop.cond, _start(loop)]
+    parts = [condition, loop.cond, start_of(loop)]
     names = {part.name for one in parts for part in walk(one) if isinstance(part, ir.ID)}
     known = [symbols.get(name) for name in names]
     types = [one.type for one in known if one is not None and not one.dims and one.type.integer]
@@ -92,7 +92,8 @@ def _is_shifted(node: Any, name: str, symbols: Mapping[str, Symbol]) -> bool:
     return isinstance(node, ir.ID) and node.name == name
 
 
-def _start(loop: ir.For) -> Any:
+def start_of(loop: ir.For) -> Any:
+    """What a loop's iterator begins with."""
     return loop.init.decls[0].init if isinstance(loop.init, ir.DeclList) else loop.init.rvalue
 
 

@@ -17,6 +17,7 @@ from scopt import ir
 from scopt.frontend.normalize.expression_types import ExpressionTypes
 from scopt.frontend.normalize.formulas import formula_of
 from scopt.frontend.normalize.tree_rewriting import names_of
+from scopt.frontend.syntax import direct_references
 from scopt.frontend.syntax.purity import VALUE_FUNCTIONS, is_own
 from scopt.frontend.syntax.structs import Types
 from scopt.frontend.syntax.symbols import Symbol, ctype_of, names_of_file, symbol_of
@@ -153,7 +154,7 @@ class _Inlining(Struct, frozen=True, eq=False):
 
         def change(node: Any) -> Any:
             made = self.call(node, depth) if depth and isinstance(node, ir.FuncCall) else None
-            return node if made is None else made
+            return direct(node) if made is None else made
 
         return rebuilt(root, change)
 
@@ -272,15 +273,11 @@ def _known(values: Mapping[str, Any]) -> Callable[[Any], Any]:
 
 
 def direct(node: Any) -> Any:
-    """``x.m`` for ``(&x)->m``, ``p[i].m`` for ``(p + i)->m``, ``x`` for ``*&x``."""
+    """`direct_references.direct`, and ``p[i].m`` for ``(p + i)->m``."""
     match node:
-        case ir.StructRef(type="->", name=ir.UnaryOp(op="&", expr=whole)):
-            return changed(node, name=whole, type=".")
         case ir.StructRef(type="->", name=ir.BinaryOp(op="+", left=pointer, right=offset)):
             return changed(node, name=ir.ArrayRef(pointer, offset, node.coord), type=".")
-        case ir.UnaryOp(op="*", expr=ir.UnaryOp(op="&", expr=whole)):
-            return whole
-    return node
+    return direct_references.direct(node)
 
 
 def parameters_of(function: ir.FuncDef) -> list[Any]:

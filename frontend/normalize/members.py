@@ -19,8 +19,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from scopt import ir
-from scopt.frontend.normalize.extreme_iterations import are_independent, in_iterations_around
+from scopt.frontend.normalize.extreme_iterations import are_independent, in_iterations_around, start_of
+from scopt.frontend.normalize.first_iterations import asked_on, at_start, way_to, with_value
 from scopt.frontend.normalize.member_uses import Use, is_member, uses_in
+from scopt.frontend.normalize.tree_rewriting import value_of
 from scopt.frontend.syntax.scoping import loop_iterator
 from scopt.frontend.syntax.structs import (
     Definitions,
@@ -36,7 +38,7 @@ from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Layer, Shape, Symbol, describe
 from scopt.ir.effects import effects, targets
 from scopt.ir.printing import CPrinter
-from scopt.ir.walks import replaced, walk, with_nodes
+from scopt.ir.walks import walk, with_nodes
 
 How = Literal["address", "load", "value"]
 _PLAIN = (
@@ -70,7 +72,9 @@ class MemberHoister(Struct):
 
     symbols: what is visible, extended with the new names. inside: names that are declared inside, and iterators.
     reserved: identifiers that new names must not be. valid: says which pointers surely lead to objects where the region
-    begins. named: what stands in the place of nodes now. typed: members by their new names.
+    begins. named: what stands in the place of nodes now. typed: members by their new names. early: conditions, by their
+    texts, where first iterations surely get to members, which are loaded where they hold alone; hurried: bases of
+    such members.
     """
 
     items: tuple[Any, ...]
@@ -83,6 +87,8 @@ class MemberHoister(Struct):
     named: dict[ir.Node, ir.Node] = field(default_factory=dict)
     typed: dict[str, Typed] = field(default_factory=dict)
     known: list[tuple[tuple[Any, ...], frozenset[str]]] = field(default_factory=list)
+    early: dict[str, Any] = field(default_factory=dict)
+    hurried: set[str] = field(default_factory=set)
 
     def run(self) -> tuple[Hoisted, ...]:
         """Name all members that can be named; those of members behind pointers in further rounds."""
@@ -114,8 +120,16 @@ class MemberHoister(Struct):
             sure = sure or base in self.valid()
             condition = "" if sure else self.condition(some, derefs[base])
             condition = self.if_checked(base, some, derefs[base]) if condition is None else condition
+            if condition is None and (base, path) not in written and self.needs_value(base, some[0].node):
+                condition = self.reached_first(use.node for use in some)
+                self.hurried |= {base} if condition is not None else set()
             changed |= self.name(base, path, some, condition, written=(base, path) in written)
         return changed
+
+    def needs_value(self, base: str, node: Any) -> bool:
+        """Whether a member has to be loaded for anything to be known of what is behind it."""
+        typed = self.types.of(node)
+        return typed is not None and not typed.composite and (typed.pointer or base in self.hurried)
 
     def blocked(self) -> set[str]:
         """Bases that are subscripted, used as a whole, or of which several names may mean the same bytes."""
@@ -249,23 +263,44 @@ class MemberHoister(Struct):
             return None if condition is None else ""
         return str(CPrinter(reduce_parentheses=True).visit(condition))
 
+    def reached_first(self, nodes: Iterable[Any]) -> str | None:
+        """A condition where the first iterations surely get to one of some places; they may be reached where that
+        doesn't hold. None if that can't be said."""
+        for node in nodes:
+            way = way_to(self.items, node)
+            asked = asked_on(way) if way is not None else None
+            values = [constant_value(one.condition, self.symbols) for one in asked or ()]
+            asked = [one for one, value in zip(asked or (), values, strict=True) if value is None]
+            if asked and 0 not in values and all(self.is_known(one.condition) for one in asked):
+                texts = [str(CPrinter(reduce_parentheses=True).visit(one.condition)) for one in asked]
+                self.early |= {text: one.condition for text, one in zip(texts, asked, strict=True) if not one.alone}
+                return " && ".join(f"({text})" if "||" in text else text for text in dict.fromkeys(texts))
+        return None
+
+    def sure_entries(self, hoisted: Iterable[Hoisted]) -> tuple[Any, ...]:
+        """Those of the `early` conditions that what is loaded in front of the region depends on: it has no value where
+        they don't hold."""
+        texts = [one.text for one in hoisted]
+        return tuple(one for text, one in self.early.items() if any(text in whole for whole in texts))
+
     def entry(self, loop: Any, around: Sequence[Any] = ()) -> Any:
         """The same as an expression."""
         iterator = loop_iterator(loop)
         if iterator is None or loop.cond is None:
             return None
-        start = loop.init.decls[0].init if isinstance(loop.init, ir.DeclList) else loop.init.rvalue
+        start = start_of(loop)
         start, condition = (with_nodes(part, self.named) for part in (start, loop.cond))
-        condition = _substituted(condition, iterator, start, loop.init)
-        if condition is not None:
+        value = at_start(start, loop.init)
+        if value is not None:
+            condition = with_value(condition, iterator, value)
             condition = in_iterations_around(condition, around, self.symbols)
-        return condition if condition is not None and self.is_known(condition) else None
+        return condition if value is not None and condition is not None and self.is_known(condition) else None
 
     def is_known(self, node: Any) -> bool:
         """Whether an expression is one of variables that the region doesn't change."""
         if not isinstance(node, _PLAIN) or (isinstance(node, ir.UnaryOp) and node.op not in ("-", "+", "!", "~")):
             return False
-        if isinstance(node, ir.BinaryOp) and node.op in ("/", "%"):
+        if isinstance(node, ir.BinaryOp) and node.op in ("/", "%") and not value_of(node.right):
             return False
         if isinstance(node, ir.ID):
             symbol = self.symbols.get(node.name)
@@ -287,17 +322,6 @@ def _subscripts_base(node: Any) -> bool:
                 node = node.name
             case _:
                 return False
-
-
-def _substituted(condition: Any, iterator: str, value: Any, init: Any) -> Any:
-    """A loop's condition at its first iteration. value: the iterator's."""
-    if not (isinstance(value, ir.Constant) and value.value.isdigit()):
-        ctype = init.decls[0].type if isinstance(init, ir.DeclList) else None
-        if ctype is not None and isinstance(ctype, ir.TypeDecl) and isinstance(ctype.type, ir.IdentifierType):
-            value = ir.Cast(ir.Typename(None, [], None, ir.TypeDecl(None, [], None, ctype.type)), value)
-        elif ctype is not None:
-            return None
-    return replaced(condition, lambda node: value if isinstance(node, ir.ID) and node.name == iterator else node)
 
 
 def _declaration(name: str, typed: Typed, how: How, text: str, condition: str) -> str:

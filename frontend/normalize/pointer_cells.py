@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from scopt import ir
 from scopt.frontend.normalize.member_uses import Use, uses_in
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
+from scopt.frontend.normalize.structure_places import hoist_places
 from scopt.frontend.syntax.structs import Typed, reference_of
 from scopt.ir.constants import constant_value
 from scopt.ir.ctypes import Shape, Symbol, describe
@@ -22,8 +23,16 @@ from scopt.ir.walks import walk
 
 
 def hoist_pointers(around: MemberHoister) -> tuple[Hoisted, ...]:
-    """Name the members, and such pointers; the items are changed in place. All that has a name then."""
+    """Name the members, such pointers, and structures at such places, with the members of these; the items are changed
+    in place. All that has a name then."""
     around.run()
+    while _pointers(around) or hoist_places(around):
+        around.run()
+    return tuple(around.found)
+
+
+def _pointers(around: MemberHoister) -> bool:
+    """Name such pointers; whether there were any."""
     found: dict[tuple[str, int], list[Use]] = {}
     through: dict[str, list[Use]] = {}
     for use in uses_in(around.items):
@@ -34,13 +43,14 @@ def hoist_pointers(around: MemberHoister) -> tuple[Hoisted, ...]:
             through.setdefault(base.name, []).append(use)
     kept = {name: _is_kept(around, name) for name in {name for name, _ in found}}
     kept |= {name: False for name in kept if _has_rows(around, name)}
-    named = (_named(around, name, uses, through[name]) for (name, _), uses in found.items() if kept[name])
+    named = [_named(around, name, uses, through[name]) for (name, _), uses in found.items() if kept[name]]
     around.found.extend(one for one in named if one is not None)
-    return tuple(around.found)
+    return any(one is not None for one in named)
 
 
 def _place(around: MemberHoister, node: Any) -> tuple[str, int] | None:
-    """The array and the number of an element that is a pointer to numbers, or to such pointers."""
+    """The array and the number of an element that is a pointer to numbers, to such pointers, or to a
+    structure."""
     match node:
         case ir.ArrayRef(name=ir.ID(name=base), subscript=subscript):
             pass
@@ -64,7 +74,9 @@ def _element(around: MemberHoister, base: str) -> Typed | None:
     if whole is None or typed is None or not typed.pointer:
         return None
     own = set(whole.layers[0].quals) | set(typed.layers[0].quals)
-    plain = typed.type.integer or typed.type.floating
+    structure = len(typed.layers) == 1 and typed.struct is not None
+    named = structure and around.types.named(typed.type.spelling) is typed.struct
+    plain = typed.type.integer or typed.type.floating or named
     if not plain or typed.type.volatile or typed.type.atomic or symbol.thread_local or own & {"volatile", "_Atomic"}:
         return None
     return typed if all(layer.kind == "pointer" for layer in typed.layers) else None
@@ -91,7 +103,7 @@ def _is_named(node: Any, name: str) -> bool:
 def _is_kept(around: MemberHoister, base: str) -> bool:
     """Whether the region leaves the pointers in an array what they are, as far as their names tell."""
     done = effects(*around.items)
-    if base in done.assigned | done.passed or done.opaque or done.unnamed:
+    if base in done.assigned or done.opaque or done.unnamed:  # functions that write are none of a region
         return False
     for node in targets(*around.items):
         found = reference_of(node)

@@ -10,6 +10,7 @@ from scopt.diagnostics import Location
 from scopt.frontend.region.placement import misplaced, with_directives
 from scopt.frontend.region.regions import marked_regions
 from scopt.frontend.region.short_loops import with_short_loops
+from scopt.frontend.syntax.direct_references import with_direct_references
 from scopt.frontend.syntax.file_parser import FileParser
 from scopt.frontend.syntax.openmp_loops import without_taken
 from scopt.frontend.syntax.passing_statics import with_passing_statics
@@ -55,7 +56,7 @@ def parse(
     result = preprocess(source, file, options, symbolic=symbolic, unmarked=unmarked)
     directives = _directives(result)
     unit = FileParser(result, source, options)
-    ast, openmp = without_taken(unit.parse(), file, result.raw, result.all_macros.keys())
+    ast, openmp = without_taken(with_direct_references(unit.parse()), file, result.raw, result.all_macros.keys())
     ast, bare = blocks_around_loops(ast, file) if options.autodetect else (ast, frozenset())
     replaceable, const = replaceable_functions(ast, result), _const_functions(ast, unit)
     ast = with_passing_statics(ast, {*const, *(computing := computing_functions(ast, const, replaceable))})

@@ -74,25 +74,27 @@ def expanded(program: Program) -> LoopNest:
                 return (_steps(next(fresh), next(fresh), sums[many], item),)
             case Call(statement=block) if block in distances:
                 return (_rows(next(fresh), next(fresh), distances[block], item),)
-            case Call(statement=name) if name in apart:
-                return (replace(item, statement=apart[name]),)
         return (item,)
 
-    whole = LoopNest(map_block(in_one_form(program.source, program.nest).body, visit))
-    return without_strips(program, whole)
+    whole = in_one_form(program.source, _named_as_before(program.nest, apart))
+    return without_strips(program, LoopNest(map_block(whole.body, visit)))
 
 
 def together(program: Program) -> LoopNest:
     """The nest with statements whose product stands apart as they were, and loops in one form that stand in two; all
     else as it is."""
-    apart = _apart(program)
+    return in_one_form(program.source, _named_as_before(program.nest, _apart(program)))
+
+
+def _named_as_before(nest: LoopNest, apart: Mapping[str, str]) -> LoopNest:
+    """The nest with statements that were rewritten by the names of what they were."""
 
     def visit(item: Item) -> tuple[Item, ...]:
         if isinstance(item, Call) and item.statement in apart:
             item = replace(item, statement=apart[item.statement])
         return (item,)
 
-    return LoopNest(map_block(in_one_form(program.source, program.nest).body, visit))
+    return LoopNest(map_block(nest.body, visit))
 
 
 def _loop(iterator: str, statement: str, args: list[Expr], counts: Mapping[int, Expr]) -> For:

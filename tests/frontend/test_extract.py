@@ -241,7 +241,7 @@ REFUSED = [
     ("for (i = 0; i < n; i++) x++;", "access.pointer-modified"),
     ("for (i = 0; i < n; i += 3) ; x[0] = i;", "loop.iterator-live-out"),
     ("for (i = 0; i < n; i++) x[i] = f2(&s);", "call.unknown"),
-    ("for (i = 0; i < n; i++) x[i] = sqrt(*&s);", "access.form"),
+    ("for (i = 0; i < n; i++) x[i] = sqrt(*(n ? &s : x));", "access.form"),
     ("{\n#pragma omp parallel\nfor (i = 0; i < n; i++) x[i] = 0; }", "region.openmp"),
     ("{\n#pragma omp simd linear(s)\nfor (i = 0; i < n; i++) x[i] = 0; }", "region.openmp"),
     ("for (i = 0; i < n; i++) { double t[n]; t[0] = 1; x[i] = t[0]; }", "decl.variable-length"),

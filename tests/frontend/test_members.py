@@ -303,3 +303,29 @@ def test_rows_in_front_are_found_by_a_copy_of_another_type(run_c: RunC) -> None:
     assert "g_stride == (long)row" in " ".join(text.split()) or "(long)row == g_stride" in " ".join(text.split())
     assert "omp simd" in text
     assert run_c(text, "-fopenmp", name="made") == run_c(source, name="plain")
+
+
+@pytest.mark.parametrize(
+    ("heads", "condition", "test"),
+    [
+        (("j = 1 + ((i + c) & 1); j < m; j += 2", ""), "1 < n && ((int) (1 + (1 + c & 1))) < m", True),
+        (("j = 1 + (i & 1); j < m; j += 2", ""), "1 < n && 2 < m", True),
+        (("j = 1; j < m; j++", "if ((i + j) % 2 == c)"), "1 < n && 1 < m && (0 == c || 2 < m && 1 == c)", True),
+        (("j = 1; j < m; j++", "if (c > 3)"), "1 < n && 1 < m && c > 3", False),
+        (("j = 1; j < m; j++", "if (b[j] > 3)"), None, False),
+        (("j = 1; j < m; j++", "if (j % 2 == 0) if (j % 2 == 1)"), None, False),
+    ],
+)
+def test_first_iterations_reach_members(heads: tuple[str, str], condition: str | None, test: bool) -> None:
+    """What isn't surely reached is loaded where the first iteration gets there, or the second of the inner loop; the
+    region asks for that where it may be reached otherwise, too."""
+    loops = f"for (int i = 1; i < n; i++) for (int {heads[0]}) {heads[1]} b[j] = g->data[j] + i;"
+    parameters = "grid *g, double *b, int n, int m, int c"
+    if condition is None:
+        with pytest.raises(Refusal, match=r"access\."):
+            scop_of_function(parameters, loops)
+        return
+    scop = scop_of_function(parameters, loops)
+    loaded = [line for line in scop.prologue if "g_data" in line]
+    assert loaded == [f"double *g_data = {condition} ? g->data : 0;"]
+    assert any(remark.id == "assume.values" for remark in scop.assumptions) == test
