@@ -76,7 +76,7 @@ class RegionNames(Struct, frozen=True, eq=False):
     hoisted: sizes, members and products that variables of their own stand for. whole: bases whose structures are one
       cell each, whatever the member. narrowed: it computes with narrower types than the source says,
       or anew what an iteration of the source hands on to the next one, or goes through the blocks
-      of a stage. required: variables that mustn't be less than a number. numbers: those that have to have a value.
+      of a stage. required: variables that mustn't be less than a number; limits: that mustn't be greater. numbers: those that have to have a value.
     distances: as in `StageLoops`. exchanged: what is known of pointers that iterations exchange. factors: as in
       `AskedProducts`. blocks: executed as a whole; borders: iterators of loops whose bodies are such.
     """
@@ -98,6 +98,7 @@ class RegionNames(Struct, frozen=True, eq=False):
     factors: Mapping[str, tuple[str, ...]] = {}
     blocks: frozenset[Any] = frozenset()
     borders: frozenset[str] = frozenset()
+    limits: tuple[tuple[str, int], ...] = ()
 
     def in_blocks(self) -> RegionNames:
         """The region, if it is long, with blocks that are executed as a whole."""
@@ -225,7 +226,7 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     known = (exchanged, {**numbers, **products.numbers}, products.factors)
     wanted = (hoisted, whole, narrowed, (*stages.required, *lengths, *flat.required), stages.distances, *known)
     read = RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted)
-    return replace(read, borders=flat.borders).in_blocks()
+    return replace(read, borders=flat.borders, limits=flat.limits).in_blocks()
 
 
 def _by_rows(tu: TranslationUnit, region: Region, items: tuple[Any, ...], outer: Mapping[str, Symbol]) -> RowLoops:

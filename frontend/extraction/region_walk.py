@@ -104,9 +104,10 @@ class RegionWalk(Struct, frozen=True, eq=False):
     def require_numbers(self, known: isl.Set) -> None:
         """Take for granted that what stands for numbers of iterations, or for members, does. Raises Refusal."""
         scope = self.affine.scope(known, ())
-        least = (ir.BinaryOp("<", ir.ID(name), ir.Constant("int", str(one))) for name, one in self.names.required)
+        bounds = (("<", self.names.required), (">", self.names.limits))
+        wrong = (ir.BinaryOp(op, ir.ID(name), ir.Constant("int", str(n))) for op, some in bounds for name, n in some)
         for violation in chain(
-            (condition(one, scope) for one in least), (differ(*one, scope) for one in self.names.numbers.items())
+            (condition(one, scope) for one in wrong), (differ(*one, scope) for one in self.names.numbers.items())
         ):
             if not scope.assume(violation):
                 raise self.names.refuse("loop.step", "the loop's step is not a constant", self.names.items[0])

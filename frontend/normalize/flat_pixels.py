@@ -11,7 +11,7 @@ division, and are executed as a whole. Iterations keep their order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from msgspec import Struct, field
@@ -23,7 +23,7 @@ from scopt.frontend.normalize.fixed_values import FixedValues
 from scopt.frontend.normalize.flat_subscripts import Numbers, flat_subscript
 from scopt.frontend.normalize.members import Hoisted, MemberHoister
 from scopt.frontend.normalize.opaque import leaving, out_of_statements
-from scopt.frontend.normalize.pixel_borders import Borders, inner_loops
+from scopt.frontend.normalize.pixel_borders import Borders, inner_loops, is_product, terms
 from scopt.frontend.normalize.tree_rewriting import cast, items_of, number, step_of, substituted, value_of
 from scopt.frontend.syntax.scoping import unique_names
 from scopt.frontend.syntax.symbols import symbol_of
@@ -35,12 +35,14 @@ from scopt.ir.scop import CType
 from scopt.ir.walks import distinct, mapped, same_items, used_names, walk
 
 _INT_BITS = 32
+# Channels that pixels at borders have, at most: those of rows in a plane are better off as they are.
+_MOST_CHANNELS = 16
 
 
 class FlatPixels(Struct, frozen=True, eq=False):
     """items: statements in that form. hoisted: what they need in front of the region. local: new variables. iterators:
     of new loops; borders: of those among them whose iterations are executed as a whole. required: variables that
-    mustn't be less than a number."""
+    mustn't be less than a number; limits: that mustn't be greater than one."""
 
     items: tuple[Any, ...]
     hoisted: tuple[Hoisted, ...] = ()
@@ -48,6 +50,7 @@ class FlatPixels(Struct, frozen=True, eq=False):
     iterators: frozenset[str] = frozenset()
     borders: frozenset[str] = frozenset()
     required: tuple[tuple[str, int], ...] = ()
+    limits: tuple[tuple[str, int], ...] = ()
 
 
 def with_flat_pixels(around: MemberHoister, types: ExpressionTypes, region: Region, long_type: str) -> FlatPixels:
@@ -62,13 +65,14 @@ def with_flat_pixels(around: MemberHoister, types: ExpressionTypes, region: Regi
     iterators = {decl.name: symbol_of(decl, around.symbols) for decl in decls}
     types = replace(types, scope={**around.symbols, **iterators})
     values = FixedValues(around.symbols, {*symbolic, *around.inside, *iterators, *done.assigned})
-    rewriter = _Rewriter(around, types, values, long_type)
+    rewriter = _Rewriter(around, types, values, long_type, frozenset(iterators))
     items = tuple(map(rewriter.changed, around.items))
     if same_items(items, around.items):
         return FlatPixels(around.items)
     names = frozenset(rewriter.iterators), frozenset(rewriter.borders)
     required = tuple((name, 1) for name in sorted(rewriter.lengths))
-    return FlatPixels(distinct(items), tuple(rewriter.hoisted), rewriter.local, *names, required)
+    limits = tuple((name, _MOST_CHANNELS) for name in sorted(rewriter.few))
+    return FlatPixels(distinct(items), tuple(rewriter.hoisted), rewriter.local, *names, required, limits)
 
 
 class _Pixels(Struct, frozen=True, eq=False):
@@ -83,18 +87,20 @@ class _Pixels(Struct, frozen=True, eq=False):
 
 
 class _Rewriter(Struct, frozen=True, eq=False):
-    """values: what stays what it is. hoisted, local, iterators, borders: as in `FlatPixels`. lengths: numbers of
-    channels."""
+    """values: what stays what it is. moving: iterators. hoisted, local, iterators, borders: as in `FlatPixels`. lengths: numbers of
+    channels; few: those that have to be small."""
 
     around: MemberHoister
     types: ExpressionTypes
     values: FixedValues
     long_type: str
+    moving: frozenset[str]
     hoisted: list[Hoisted] = field(default_factory=list)
     local: dict[str, Symbol] = field(default_factory=dict)
     iterators: list[str] = field(default_factory=list)
     borders: list[str] = field(default_factory=list)
     lengths: set[str] = field(default_factory=set)
+    few: set[str] = field(default_factory=set)
 
     def changed(self, node: Any) -> Any:
         """A statement with such loops in it."""
@@ -143,21 +149,36 @@ class _Rewriter(Struct, frozen=True, eq=False):
         if loops is None:
             return None
         borders = Borders(pixels.x, pixels.width, loops, self.is_int, self.long_type)
-        index = ir.ID(self.fresh(f"{pixels.x}_{pixels.c}"))
+        index = ir.ID(self.around.fresh(f"{pixels.x}_{pixels.c}"))
         inside = self.in_numbers(borders.decided(pixels.body), pixels, index)
         left = {pixels.x, pixels.c} & {*used_names(inside)}
-        if left or not any(index.name in used_names(node) for node in targets(inside)):
+        stored = any(index.name in used_names(node) for node in targets(inside))
+        if left or not stored or not self.lie_in_rows(inside, pixels, index.name, {*loops}):
             return None
+        index = ir.ID(self.fresh(index.name))
         self.lengths.add(pixels.channels)
         row = "_".join((*dict.fromkeys(used_names(pixels.width)), pixels.channels, "numbers"))
         factors = (pixels.width.name, pixels.channels) if isinstance(pixels.width, ir.ID) else ()
         whole = self.name(row, _times(cast(self.long_type, pixels.width), pixels), factors)
         if not borders.lows and not borders.highs:
             return self.loop(index.name, number(0), whole, inside, pixels)
+        self.few.add(pixels.channels)
         begin, end = self.interior(borders, pixels)
         made = self.loop(index.name, begin, end, inside, pixels)
         around = self.border(number(0), begin, pixels), self.border(end, whole, pixels)
         return ir.Compound([around[0], made, around[1]], pixels.where)
+
+    def lie_in_rows(self, body: Any, pixels: _Pixels, index: str, inner: Collection[str]) -> bool:
+        """Whether some numbers lie in rows at distances that say nothing of the number of channels: other rows, and
+        pixels of channels in them, show in the subscripts. inner: iterators of loops inside."""
+        outer = self.moving - {pixels.x, pixels.c, *inner}
+        for node in walk(body):
+            if isinstance(node, ir.ArrayRef) and index in used_names(node.subscript):
+                for _, part in terms(node.subscript):
+                    names = {*used_names(part)}
+                    if names & outer and is_product(part) and pixels.channels not in names:
+                        return True
+        return False
 
     def interior(self, borders: Borders, pixels: _Pixels) -> tuple[ir.ID, ir.ID]:
         """The numbers between which conditions are decided: from 0 to the row's end, the second not in front of the

@@ -109,9 +109,9 @@ class Borders(Struct, frozen=True, eq=False):
 
     def compared(self, node: ir.BinaryOp) -> Any | None:
         """``x + … < …`` as a place that pixels lie in front of, or not."""
-        terms = [*_terms(node.left, 1), *_terms(node.right, -1)]
-        own = [sign for sign, part in terms if isinstance(part, ir.ID) and part.name == self.pixel]
-        rest = [(sign, part) for sign, part in terms if not (isinstance(part, ir.ID) and part.name == self.pixel)]
+        parts = [*terms(node.left), *terms(node.right, -1)]
+        own = [sign for sign, part in parts if isinstance(part, ir.ID) and part.name == self.pixel]
+        rest = [(sign, part) for sign, part in parts if not (isinstance(part, ir.ID) and part.name == self.pixel)]
         if len(own) != 1 or not all(self.is_known(part) for _, part in rest):
             return None
         # x < place, or not: x + rest < 0 is x < -rest; -x + rest < 0 is not x < rest + 1
@@ -133,7 +133,7 @@ class Borders(Struct, frozen=True, eq=False):
         for sign, part in place:
             ends = self.inner.get(part.name) if isinstance(part, ir.ID) else None
             value = part if ends is None else ends.last if (sign > 0) == greatest else ends.first
-            for own, term in _terms(value, sign):
+            for own, term in terms(value, sign):
                 known = value_of(term)
                 constant += own * known if known is not None else 0
                 others += [(own, term)] if known is None else []
@@ -147,11 +147,18 @@ class Borders(Struct, frozen=True, eq=False):
         return plus(total, constant)
 
 
-def _terms(node: Any, sign: int) -> list[tuple[int, Any]]:
+def terms(node: Any, sign: int = 1) -> list[tuple[int, Any]]:
     """What a sum adds, with signs."""
     match node:
         case ir.BinaryOp(op="+" | "-" as op):
-            return [*_terms(node.left, sign), *_terms(node.right, sign if op == "+" else -sign)]
+            return [*terms(node.left, sign), *terms(node.right, sign if op == "+" else -sign)]
         case ir.UnaryOp(op="-" | "+" as op):
-            return _terms(node.expr, sign if op == "+" else -sign)
+            return terms(node.expr, sign if op == "+" else -sign)
     return [(sign, node)]
+
+
+def is_product(node: Any) -> bool:
+    """Whether a term is one of several factors."""
+    while isinstance(node, ir.Cast):
+        node = node.expr
+    return isinstance(node, ir.BinaryOp) and node.op == "*"
