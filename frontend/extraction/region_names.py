@@ -76,7 +76,8 @@ class RegionNames(Struct, frozen=True, eq=False):
     hoisted: sizes, members and products that variables of their own stand for. whole: bases whose structures are one
       cell each, whatever the member. narrowed: it computes with narrower types than the source says,
       or anew what an iteration of the source hands on to the next one, or goes through the blocks
-      of a stage. required: variables that mustn't be less than a number; limits: that mustn't be greater. numbers: those that have to have a value.
+      of a stage. required: variables that mustn't be less than a number; limits: that mustn't be greater. numbers:
+      those that have to have a value.
     distances: as in `StageLoops`. exchanged: what is known of pointers that iterations exchange. factors: as in
       `AskedProducts`. blocks: executed as a whole; borders: iterators of loops whose bodies are such.
     """

@@ -87,8 +87,8 @@ class _Pixels(Struct, frozen=True, eq=False):
 
 
 class _Rewriter(Struct, frozen=True, eq=False):
-    """values: what stays what it is. moving: iterators. hoisted, local, iterators, borders: as in `FlatPixels`. lengths: numbers of
-    channels; few: those that have to be small."""
+    """values: what stays what it is. moving: iterators. hoisted, local, iterators, borders: as in `FlatPixels`.
+    lengths: numbers of channels; few: those that have to be small."""
 
     around: MemberHoister
     types: ExpressionTypes
