@@ -490,7 +490,8 @@ def test_no_strips_where_data_say_how_often_a_loop_runs() -> None:
     assert not schedule_of(body).strips
 
 
-WINDOWS = """void f(int h, int w, int m, const unsigned short *restrict src, const float *restrict wr, float *restrict dst) {
+WINDOWS = """
+void f(int h, int w, int m, const unsigned short *restrict src, const float *restrict wr, float *restrict dst) {
 #pragma scop
   for (int y = 0; y < h; y++)
     for (int x = 0; x < w; x++) {
