@@ -30,13 +30,17 @@ def is_passed(tu: TranslationUnit, failing: Any, holds: isl.Set, scope: Scope, i
 
 
 def with_affine_outside(node: ir.If, domain: isl.Set, scope_in: Callable[[isl.Set], Scope]) -> ir.If | None:
-    """`if (a && b)` as `if (a) if (b)`, with what is affine outside; None where nothing is, or there is an else.
-    domain: parameter set of the iterations that get there. scope_in: what names mean in some of those."""
-    done = effects(node.cond)
-    if node.iffalse is not None or done.assigned or done.through or done.called or done.unnamed:
+    """`if (a && b)` as `if (a) if (b)`, with what is affine outside; None where nothing is, or there is an else. So is
+    `if (b) if (a)`. domain: parameter set of the iterations that get there. scope_in: what names mean in some of
+    those."""
+    conditions, inside = list(conjuncts(node.cond)), node
+    while not inside.iffalse and isinstance(one := _only(inside.iftrue), ir.If) and not one.iffalse:
+        inside, conditions = one, [*conditions, *conjuncts(one.cond)]
+    done = effects(*conditions)
+    if inside.iffalse is not None or done.assigned or done.through or done.called or done.unnamed:
         return None
     affine, data = [], []
-    for part in conjuncts(node.cond):
+    for part in conditions:
         try:
             domain = domain.intersect(condition(part, scope_in(domain)))
             affine.append(part)
@@ -44,4 +48,12 @@ def with_affine_outside(node: ir.If, domain: isl.Set, scope_in: Callable[[isl.Se
             data.append(part)
     if not affine:
         return None
-    return changed(node, cond=conjunction(affine), iftrue=changed(node, cond=conjunction(data)))
+    below = ir.If(conjunction(data), inside.iftrue, None, node.coord) if data else inside.iftrue
+    return changed(node, cond=conjunction(affine), iftrue=below)
+
+
+def _only(node: Any) -> Any:
+    """The one statement of a block; any other statement itself."""
+    while isinstance(node, ir.Compound) and len(node.block_items or ()) == 1:
+        node = node.block_items[0]
+    return node

@@ -34,6 +34,7 @@ from scopt.frontend.normalize.direction_tables import without_direction_tables
 from scopt.frontend.normalize.exchanged_pointers import ExchangedPointers, Surroundings, with_exchanged_pointers
 from scopt.frontend.normalize.expression_types import ExpressionTypes
 from scopt.frontend.normalize.failing_checks import with_plain_checks
+from scopt.frontend.normalize.flat_pixels import with_flat_pixels
 from scopt.frontend.normalize.forward_substitution import LocalNames, substituted_locals
 from scopt.frontend.normalize.initializers import with_assigned_lists
 from scopt.frontend.normalize.inlining import inlined_calls, written_choices
@@ -76,11 +77,11 @@ class RegionNames(Struct, frozen=True, eq=False):
     hoisted: sizes, members and products that variables of their own stand for. whole: bases whose structures are one
       cell each, whatever the member. narrowed: it computes with narrower types than the source says, or anew what an
       iteration of the source hands on to the next one, or both sides of what functions choose, or goes through the
-      blocks of a stage. required: variables that mustn't be less than a number. numbers: those that have to have a
-      value.
+      blocks of a stage. required: variables that mustn't be less than a number; limits: that mustn't be greater.
+      numbers: those that have to have a value.
     distances: as in `StageLoops`. exchanged: what is known of pointers that iterations exchange. factors: as in
       `AskedProducts`. entered: conditions that have to hold for what is loaded in front of the region. blocks:
-      executed as a whole.
+      executed as a whole; borders: iterators of loops whose bodies are such.
     """
 
     tu: TranslationUnit
@@ -100,12 +101,15 @@ class RegionNames(Struct, frozen=True, eq=False):
     factors: Mapping[str, tuple[str, ...]] = {}
     entered: tuple[Any, ...] = ()
     blocks: frozenset[Any] = frozenset()
+    borders: frozenset[str] = frozenset()
+    limits: tuple[tuple[str, int], ...] = ()
 
     def in_blocks(self) -> RegionNames:
         """The region, if it is long, with blocks that are executed as a whole."""
         straight = not self.region.marked and counted(self.region.items) > MAX_STATEMENTS
         items, blocks = with_whole_runs(self.items, self.symbols, self.region.symbolic, straight=straight)
-        return replace(self, items=items, blocks=blocks)
+        loops = (one for one in walk(*items) if isinstance(one, ir.For) and loop_iterator(one) in self.borders)
+        return replace(self, items=items, blocks=blocks | {one.stmt for one in loops})
 
     def typed_names(self) -> tuple[dict[str, CType], set[str]]:
         """The types of iterators that loops declare, or that nothing but their names leads to; and all such variables
@@ -210,7 +214,9 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     found = named_members(tu, region, members, given, iterators, changed=not same_items(before, items))
     products, lengths = asked_products(members, facts_of(tu, region.function), rows, region.location)
     members.items = distinct(with_chosen_distances(members.items, replace(types, scope=symbols)))
-    places = (*hoist_origins(members), *hoist_products(members, region.symbolic))
+    flat = with_flat_pixels(members, types, region, tu.long_type)
+    members.items, iterators, local_names = flat.items, iterators | flat.iterators, local_names | flat.local.keys()
+    places = (*flat.hoisted, *hoist_origins(members), *hoist_products(members, region.symbolic))
     hoisted = (*exchanged.rows, *tables, *stages.values, *sizes, *found, *products.tests, *places)
     # From here on accesses and the like are told by their nodes.
     plain = frozenset(name for name, symbol in symbols.items() if is_value(symbol)) - iterators
@@ -222,8 +228,9 @@ def read_names(tu: TranslationUnit, region: Region, *, by_rows: bool = False) ->
     narrowed, items = narrowed or bool(chosen) or not same_items(divided, narrow), distinct(divided)
     whole = whole_structures(items, Types(symbols, tu.structs), local_names)
     known = (exchanged, {**numbers, **products.numbers}, products.factors, members.sure_entries(hoisted))
-    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths), stages.distances, *known)
-    return RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted).in_blocks()
+    wanted = (hoisted, whole, narrowed, (*stages.required, *lengths, *flat.required), stages.distances, *known)
+    read = RegionNames(tu, region, items, symbols, iterators, local_names, effects(*items), *wanted)
+    return replace(read, borders=flat.borders, limits=flat.limits).in_blocks()
 
 
 def _by_rows(tu: TranslationUnit, region: Region, items: tuple[Any, ...], outer: Mapping[str, Symbol]) -> RowLoops:

@@ -104,10 +104,11 @@ class RegionWalk(Struct, frozen=True, eq=False):
     def require_numbers(self, known: isl.Set) -> None:
         """Take for granted that what stands for numbers of iterations, or for members, does. Raises Refusal."""
         scope = self.affine.scope(known, ())
-        least = (ir.BinaryOp("<", ir.ID(name), ir.Constant("int", str(one))) for name, one in self.names.required)
+        bounds = (("<", self.names.required), (">", self.names.limits))
+        wrong = (ir.BinaryOp(op, ir.ID(name), ir.Constant("int", str(n))) for op, some in bounds for name, n in some)
         empty = (ir.UnaryOp("!", one) for one in self.names.entered)
         for violation in chain(
-            (condition(one, scope) for one in (*least, *empty)),
+            (condition(one, scope) for one in (*wrong, *empty)),
             (differ(*one, scope) for one in self.names.numbers.items()),
         ):
             if not scope.assume(violation):

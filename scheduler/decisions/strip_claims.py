@@ -23,7 +23,7 @@ from scopt.machine.costs import (
 from scopt.machine.streams import least_streamed
 from scopt.machine.vector_forms import calls_functions_of_complex, multiplies_complex
 from scopt.poly.isl_utils import sets_of
-from scopt.poly.lookups import is_narrow_lookup
+from scopt.poly.lookups import is_narrow_lookup, loads_in_branches
 from scopt.poly.reductions import selected
 from scopt.poly.row_buffers import is_short, row_cells
 from scopt.scheduler.decisions.claims import Band, Builder, Claim
@@ -38,11 +38,14 @@ IN_ORDER = "loops along the rows"
 
 
 def has_lanes(band: Band) -> bool:
-    """Whether vectors may have lanes for rows: they have none for loops that run as often as data say, nor for products
-    of complex numbers."""
-    scop = band.setting.scop
+    """Whether vectors may have lanes for rows: they have none for loops that run as often as data say, for products of
+    complex numbers, and for narrow cells that only some lanes load."""
+    scop, vector = band.setting.scop, band.setting.options.machine.vector_bytes
     statements = [scop.statement(name) for name in band.names]
-    return not any(takes_its_time(one.body) or multiplies_complex(scop, one) for one in statements)
+    return not any(
+        takes_its_time(one.body) or multiplies_complex(scop, one) or loads_in_branches(scop, one, vector)
+        for one in statements
+    )
 
 
 def strip_claim(band: Band, rows: Rows, count: int, member: int, chain: int) -> Claim:

@@ -12,6 +12,8 @@ from scopt.poly.linear import whole
 
 # The narrowest cells, in bits, that an instruction gathers.
 GATHERED = 32
+# Bytes of the vectors whose instructions load cells of any width for some lanes alone (AVX-512's).
+_MASKED = 64
 
 
 def narrow_lookups(scop: Scop, statement: Statement) -> int:
@@ -33,6 +35,26 @@ def looks_up_in_branches(scop: Scop, statement: Statement) -> bool:
         return False
     inside = {id(node) for node in _below_branches(statement.body, 0)}
     return any(id(access.node) in inside for access in _lookups(scop, statement))
+
+
+def loads_in_branches(scop: Scop, statement: Statement, vector_bytes: int) -> bool:
+    """Whether a statement reads narrow cells, wherever these lie, where a condition on data lets it, with a branch
+    inside that does several things: such branches are no choices, and of narrow cells only the longest vectors load
+    some lanes alone. vector_bytes: of the longest vectors."""
+    outer = statement.body
+    if vector_bytes >= _MASKED or not isinstance(outer, ir.If) or not any(map(_is_branch, walk(outer.iftrue))):
+        return False
+    below = {id(node) for node in walk(outer.iftrue) if isinstance(node, ir.ArrayRef)}
+    reads = [access for access in statement.accesses if access.kind == "read" and id(access.node) in below]
+    return any(scop.arrays[one.array].rank and 0 < scop.arrays[one.array].type.bits < GATHERED for one in reads)
+
+
+def _is_branch(node: ir.Node) -> bool:
+    """Whether a node is a condition on several statements that change something."""
+    if not isinstance(node, ir.If):
+        return False
+    parts = [one for part in (node.iftrue, node.iffalse) for one in getattr(part, "block_items", None) or ()]
+    return sum(isinstance(one, (ir.Assignment, ir.UnaryOp)) for one in parts) > 1
 
 
 def _lookups(scop: Scop, statement: Statement) -> Iterator[Access]:

@@ -397,3 +397,13 @@ def test_instances_with_bounds_of_several_values_are_one_piece() -> None:
     scop = scop_of(f"for (i = 0; i < n; i++) for (j = {low}; j <= {high}; j++) if (j > i || i > j) A[i][j] = x[j];")
     assert [len(one.domain.get_basic_sets()) for one in scop.statements] == [2]
     assert all(access.relation.n_basic_map() == 2 for access in scop.statements[0].accesses)
+
+
+def test_affine_conditions_below_conditions_on_data_bound_the_domain() -> None:
+    scop = scop_of("for (i = 0; i < n; i++) if (x[i] > 0) { if (i > 2 && x[i] < 5) { if (i < 9) s = i; } }")
+    assert scop.statements[0].domain == isl.Set("[n] -> { S0[i] : 2 < i < n and i < 9 }")
+    assert isinstance(scop.statements[0].body, ir.If)
+    scop = scop_of("for (i = 0; i < n; i++) if (x[i] > 0) { if (i > 2) s = i; else s = 3; }")
+    assert scop.statements[0].domain == isl.Set("[n] -> { S0[i] : 0 <= i < n }")
+    scop = scop_of("for (i = 0; i < n; i++) if (x[i] > 0) { if (i > 2) s = i; x[0] = s; }")
+    assert scop.statements[0].domain == isl.Set("[n] -> { S0[i] : 0 <= i < n }")

@@ -488,3 +488,31 @@ def test_no_strips_where_data_say_how_often_a_loop_runs() -> None:
   q = B[j][i] / (q + 1); while (q < A[j][i]) q += 0.5; A[j][i] = q; } }"""
     assert schedule_of(body.replace("while (q < A[j][i]) q += 0.5;", "")).strips
     assert not schedule_of(body).strips
+
+
+WINDOWS = """
+void f(int h, int w, int m, const unsigned short *restrict src, const float *restrict wr, float *restrict dst) {
+#pragma scop
+  for (int y = 0; y < h; y++)
+    for (int x = 0; x < w; x++) {
+      int c = src[y * w + x];
+      float sum = 0.0f, norm = 0.0f;
+      for (int k = 0; k < m; k++)
+        if (c > 0) {
+          int d = src[(y + k) * w + x];
+          int diff = d > c ? d - c : c - d;
+          if (d > 0 && diff < 100) { float v = wr[diff]; sum += v * d; norm += v; }
+        }
+      dst[y * w + x] = sum - norm;
+    }
+#pragma endscop
+}"""
+
+
+@pytest.mark.parametrize(("vector", "strips"), [(32, False), (64, True)])
+def test_narrow_cells_that_some_lanes_load_are_no_vectors(vector: int, strips: bool) -> None:
+    """Only AVX-512 has masks for them."""
+    done = optimize(WINDOWS.encode(), Options(machine=Machine(vector_bytes=vector)))
+    assert ("sum_rows" in done.text.decode()) == strips
+    wide = WINDOWS.replace("unsigned short", "int").encode()
+    assert "sum_rows" in optimize(wide, Options(machine=Machine(vector_bytes=vector))).text.decode()
