@@ -19,7 +19,7 @@ from scopt.frontend.extraction.region_names import RegionNames, read_names
 from scopt.frontend.extraction.region_walk import RegionWalk
 from scopt.frontend.extraction.scop_parts import ScopParts
 from scopt.frontend.model.affine import NotAffine, condition
-from scopt.frontend.model.delinearize import longer_than_rows, shape_of
+from scopt.frontend.model.delinearize import Shape, longer_than_rows, shape_of
 from scopt.frontend.model.row_conditions import executed_by
 from scopt.frontend.model.row_shapes import RowShape
 from scopt.frontend.model.subscript_reading import Subscript
@@ -146,7 +146,7 @@ def _flat_arrays(walk: RegionWalk) -> tuple[dict[str, RowShape], isl.Set]:
                 continue
             if found[0].distances <= region.symbolic.keys():
                 raise Refusal("affine.nonlinear-subscript", _MACRO_ROWS.format(name), region.location)
-        if found is not None and name not in written and (longer_than_rows(found[0], read) or _is_rare(found[1])):
+        if found is not None and name not in written and (longer_than_rows(found[0], read) or _is_rare(*found)):
             continue  # no dependence asks which element is read: better than a test that is likely to fail
         if found is not None and _leaves_choice(holds.intersect(found[1]), executed_by(read)):
             too_long = _is_never_so(walk, found[1])
@@ -175,9 +175,11 @@ def _overlap(walk: RegionWalk, apart: isl.Set) -> bool:
     return not may_hold(apart, likely_values(walk))
 
 
-def _is_rare(rows: isl.Set) -> bool:
-    """Whether rows lie apart for few values alone: multiples of a row's length, where they begin somewhere."""
-    return all(any(one.is_equality() for one in part.get_constraints()) for part in rows.get_basic_sets())
+def _is_rare(shape: Shape, rows: isl.Set) -> bool:
+    """Whether rows of constant length lie apart for few values alone: they begin at multiples of that then."""
+    return shape.is_constant and all(
+        any(one.is_equality() for one in part.get_constraints()) for part in rows.get_basic_sets()
+    )
 
 
 def _is_so_for_any_size(rows: isl.Set) -> bool:

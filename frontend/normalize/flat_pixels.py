@@ -194,9 +194,10 @@ class _Rewriter(Struct, frozen=True, eq=False):
                 low = self.name(f"{pixels.x}_low", _chosen(">", one, low))
         for one in borders.highs:
             high = self.name(f"{pixels.x}_high", _chosen("<", one, high))
-        begin = self.name(f"{pixels.x}_begin", _times(_chosen("<", low, width), pixels))
-        end = _times(high, pixels)
-        return begin, self.name(f"{pixels.x}_end", _chosen(">", end, begin))
+        # as numbers of pixels they lie in a row, and have products that fit
+        first = self.name(f"{pixels.x}_first", _chosen("<", low, width))
+        last = self.name(f"{pixels.x}_last", _chosen(">", high, first))
+        return self.name(f"{pixels.x}_begin", _times(first, pixels)), self.name(f"{pixels.x}_end", _times(last, pixels))
 
     def border(self, first: Any, last: Any, pixels: _Pixels) -> ir.For:
         """A loop over the numbers of pixels at a border, which each find out their pixel."""
