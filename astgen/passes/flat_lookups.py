@@ -66,6 +66,8 @@ def lookup_of(scop: Scop, statement: Statement, access: Access) -> Lookup | None
     array = scop.arrays[access.array]
     if access.kind != "read" or array.type.bits < GATHERED or array.rank < 2 or access.relation.is_single_valued():
         return None
+    if any(one.node is access.node and one.is_write for one in statement.accesses):
+        return None  # nothing is written through such a pointer
     subscripts = subscripts_in(array, access.node)
     if subscripts is None or not fits_int(scop, statement, array, subscripts[0]):
         return None
