@@ -201,11 +201,14 @@ class _Writing(Struct, frozen=True, eq=False):
         return None
 
     def is_like(self, function: ir.FuncDef, decl: ir.Decl) -> bool:
-        """Whether a local is a number of the type that the function's value has."""
-        types = Types(names_of_file(self.tu), self.tu.structs)
+        """Whether a local is a number of the type that the function's value has, and its name means nothing else
+        anywhere in the function."""
+        outside = names_of_file(self.tu)
+        types = Types(outside, self.tu.structs)
         here, there = types.declared(decl), types.declared(function.decl.type.type)
         plain = not decl.storage and not here.layers and not (here.type.volatile or here.type.atomic)
-        return plain and here.type.spelling == there.type.spelling
+        alone = sum(isinstance(one, ir.Decl) and one.name == decl.name for one in walk(function)) == 1
+        return plain and alone and decl.name not in outside and here.type.spelling == there.type.spelling
 
     def kept(self, function: ir.FuncDef, name: str, value: Any, before: list[Any]) -> Any:
         decl = self.declared(function, name, value)

@@ -38,6 +38,12 @@ static float soft(float x, float t) {
 static double held(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 static double far(double x) { return x < 0 ? exp(x) : 1 - exp(-x); }
 static double sized(double x, int n) { return x < n ? x * 2 : x + 1; }
+static double hidden(double x, double y) {
+  double z = x;
+  if (y > 0) { double x = y * 2; z = x + 1; }
+  if (z < x) return z + x;
+  return z - x * 2;
+}
 static double stepped(double x) { if (x < 0) { x = x + 1; } else { x -= 1; } return x > 0.5 ? x * x : x; }
 static double a[4000], b[4000], u[4000], o[4000];
 static float f[4000], g[4000];
@@ -53,6 +59,7 @@ STAY = {
     "there already": "for (int i = 0; i < n; i++) o[i] = held(a[i]);",
     "no instruction": "for (int i = 0; i < n; i++) o[i] = far(a[i]);",
     "of other types": "for (int i = 0; i < n; i++) o[i] = sized(a[i], i);",
+    "names that mean two things": "for (int i = 0; i < n; i++) o[i] = hidden(a[i], b[i]);",
     "not in each iteration": "for (int i = 0; i < n; i++) o[i] = b[i] > 0 ? leer(a[i], b[i]) : 0;",
 }
 AFTER = """int main(void) {
