@@ -47,6 +47,13 @@ def test_which_are(value: str, found: bool) -> None:
     assert (flat(value)[2] is not None) == found
 
 
+def test_cells_that_are_updated_keep_their_subscripts() -> None:
+    scop = scop_of("for (i = 0; i < n; i++) score[a[i]][b[i]] += x[i];", PARAMS, TABLES)
+    (base,) = scop.statements
+    assert [one.kind for one in base.accesses if one.array == "score"].count("read") == 1
+    assert not any(lookup_of(scop, base, one) for one in base.accesses)
+
+
 def test_the_text() -> None:
     made = optimize(source_of(LOOP.format("x[i] + deep[b[i]][a[i]][u[i]]"), PARAMS, TABLES), Options()).text.decode()
     assert "((const int *)deep)[5 * (6 * b[i] + a[i]) + u[i]]" in made
